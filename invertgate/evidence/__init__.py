@@ -1,0 +1,1 @@
+"""Find the tests that may bind a row."""

@@ -1,0 +1,1 @@
+"""Run controlled experiments, one a row."""

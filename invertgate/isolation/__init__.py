@@ -1,0 +1,1 @@
+"""Keep the user's repository out of reach of inverted code."""

@@ -1,0 +1,1 @@
+"""Invert one outcome of a module, in memory."""

@@ -1,0 +1,1 @@
+"""Find the control-flow outcomes that a patch adds."""

@@ -1,0 +1,1 @@
+"""Read what differs between a merge base and a head."""

@@ -1,0 +1,1 @@
+"""Render what was found."""

@@ -1,0 +1,1 @@
+"""Read, check and write the decision table."""
