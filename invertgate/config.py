@@ -1,0 +1,290 @@
+"""Read ``[tool.invertgate]`` strictly; the merge base decides what could loosen the gate."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+from typing import Any, Final
+
+from invertgate.errors import UsageError
+from invertgate.model import Kind
+from invertgate.options import OPTIONS, Config, Form, Inversion, Kill, OnTimeout, Option, Value
+
+__all__ = [
+    "OPTIONS",
+    "Config",
+    "Inversion",
+    "Kill",
+    "OnTimeout",
+    "Option",
+    "Settings",
+    "load",
+    "load_under_policy",
+    "policy_changes",
+    "read",
+    "source_of",
+]
+
+CONFIG_NAME: Final = "pyproject.toml"
+SECTION: Final = "tool.invertgate"
+
+Settings = Mapping[str, Value]
+"""What a file or a command line says: checked values by option name, without defaults."""
+
+_BY_NAME: Final = {option.name: option for option in OPTIONS}
+
+
+def read(source: bytes, name: str = CONFIG_NAME) -> Settings:
+    """Read the settings of a ``pyproject.toml``.
+
+    Args:
+        source: Its bytes; empty where there is no such file.
+        name: What messages call it.
+
+    Raises:
+        UsageError: It is no TOML, or a key or a value of ours is wrong.
+    """
+    if not source:
+        return {}
+    section = _section(_parsed(source, name), name)
+    return _checked(section, lambda option: f"{name}: {SECTION}.{option}")
+
+
+def load(
+    source: bytes, overrides: Mapping[str, object] | None = None, name: str = CONFIG_NAME
+) -> Config:
+    """Read a ``pyproject.toml`` and let the command line override it.
+
+    Args:
+        source: Its bytes; empty where there is no such file.
+        overrides: Values by option name; None and an empty tuple mean "not given".
+        name: What messages call the file.
+
+    Raises:
+        UsageError: A key or a value is wrong; the message names it and where it stands.
+    """
+    return _configured({**read(source, name), **_overridden(overrides or {})})
+
+
+def load_under_policy(
+    head: bytes,
+    base: bytes,
+    overrides: Mapping[str, object] | None = None,
+    name: str = CONFIG_NAME,
+) -> tuple[Config, tuple[str, ...]]:
+    """Read two versions of a ``pyproject.toml``, the merge base's for what could loosen the gate.
+
+    Args:
+        head: The bytes that are judged; empty where there is no such file.
+        base: The bytes at the merge base; empty where there is no such file.
+        overrides: Values by option name, from the command line: they come from outside the patch
+            and count.
+        name: What messages call the file.
+
+    Returns:
+        The configuration, and a sentence for each policy that the patch changes in vain.
+
+    Raises:
+        UsageError: The judged version or an override is wrong. A wrong version at the merge base
+            is told in a sentence, and the defaults decide: or else nobody could mend it.
+    """
+    ours = read(head, name)
+    notes: tuple[str, ...] = ()
+    try:
+        theirs = read(base, name)
+    except UsageError as error:
+        theirs = {}
+        notes = (f"at the merge base, {error}; the defaults decide instead",)
+    policy = {option.name for option in OPTIONS if option.about.policy}
+    settings = {key: value for key, value in ours.items() if key not in policy}
+    settings |= {key: value for key, value in theirs.items() if key in policy}
+    notes += policy_changes(_configured(theirs), _configured(ours))
+    return _configured({**settings, **_overridden(overrides or {})}), notes
+
+
+def policy_changes(base: Config, head: Config) -> tuple[str, ...]:
+    """Tell, a sentence each, which policies the judged version changes."""
+    pairs = (
+        (option.name, _value(base, option.name), _value(head, option.name))
+        for option in OPTIONS
+        if option.about.policy
+    )
+    return tuple(
+        f"the patch changes {SECTION}.{name} from {_shown(before)} to {_shown(after)}"
+        for name, before, after in pairs
+        if before != after
+    )
+
+
+def source_of(folder: Path) -> bytes:
+    """Give the bytes of a folder's ``pyproject.toml``, none where there is no such file.
+
+    Raises:
+        UsageError: It is there and cannot be read.
+    """
+    path = folder / CONFIG_NAME
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _parsed(source: bytes, name: str) -> dict[str, object]:
+    import tomllib  # noqa: PLC0415 (a project without a pyproject.toml does not pay for it)
+
+    try:
+        return tomllib.loads(source.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{name}: line {line} is not UTF-8; save the file as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{name} is not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise UsageError(f"{name} is not valid TOML: it is nested too deeply") from error
+
+
+def _section(document: Mapping[str, object], name: str) -> dict[str, object]:
+    tool = document.get("tool", {})
+    if not isinstance(tool, dict):
+        return {}
+    section = tool.get("invertgate")
+    if section is None:
+        _refuse_misspelt_section(tool, name)
+        return {}
+    if not isinstance(section, dict):
+        raise UsageError(f"{name}: {SECTION} must be a table, not {_shown(section)}")
+    return section
+
+
+def _refuse_misspelt_section(tool: Mapping[str, object], name: str) -> None:
+    suspects = [key for key in tool if key.casefold().startswith("inv")]  # difflib costs an import
+    if suspects and (close := _nearest("invertgate", suspects)):
+        raise UsageError(f"{name}: [tool.{close}] is not read; did you mean [{SECTION}]?")
+
+
+def _checked(section: Mapping[str, object], where: Callable[[str], str]) -> Settings:
+    """Check values and bring them into the types of ``Config``."""
+    settings: dict[str, Value] = {}
+    for key, value in section.items():
+        option = _BY_NAME.get(key)
+        if option is None:
+            raise UsageError(f"{where(key)} is not an option{_did_you_mean(key)}")
+        if trouble := _trouble(option, value):
+            raise UsageError(f"{where(key)} {trouble}")
+        settings[key] = _converted(option, value)
+    return settings
+
+
+def _did_you_mean(key: str) -> str:
+    nearest = _nearest(key, list(_BY_NAME))
+    return f"; did you mean {nearest}?" if nearest else f"; known are {', '.join(_BY_NAME)}"
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 (only mistakes pay for it)
+
+    return next(iter(get_close_matches(word, known, 1, 0.7)), "")
+
+
+def _converted(option: Option, value: Any) -> Value:  # noqa: ANN401 (checked just before)
+    if option.name == "extra_kinds":
+        return tuple(map(Kind, value))
+    return tuple(value) if option.many else type(option.default)(value)
+
+
+def _overridden(overrides: Mapping[str, object]) -> Settings:
+    given = {key: value for key, value in overrides.items() if value is not None and value != ()}
+    return _checked(given, _flag)
+
+
+def _flag(name: str) -> str:
+    return _BY_NAME[name].about.flags[0] if name in _BY_NAME else name
+
+
+def _configured(settings: Settings) -> Config:
+    values: dict[str, Any] = {**settings}  # each was checked against its option
+    return replace(Config(), **values)
+
+
+def _value(config: Config, name: str) -> object:
+    return getattr(config, name)
+
+
+def _shown(value: object) -> str:
+    """Show a value as TOML has it."""
+    match value:
+        case str():
+            return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        case bool():
+            return str(value).lower()
+        case list() | tuple():
+            return f"[{', '.join(map(_shown, value))}]"
+        case dict():
+            return "a table"
+        case _:
+            return str(value)
+
+
+def _trouble(option: Option, value: object) -> str:
+    """Say what is wrong with a value, or nothing."""
+    if not option.many:
+        return _trouble_with_one(option, value)
+    if not isinstance(value, list | tuple):
+        return f"must be a list of strings, not {_shown(value)}"
+    return next(filter(None, (_trouble_with_one(option, one) for one in value)), "")
+
+
+def _trouble_with_one(option: Option, value: object) -> str:
+    choices = option.about.choices
+    if choices:
+        return (
+            "" if value in choices else f"must be one of {', '.join(choices)}, not {_shown(value)}"
+        )
+    if option.type is str:
+        return _FORMS[option.about.form](value) if isinstance(value, str) else _wrong(option, value)
+    return _trouble_with_number(option, value)
+
+
+def _trouble_with_number(option: Option, value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _wrong(option, value)
+    if option.type is int and not isinstance(value, int):
+        return _wrong(option, value)
+    low, high = option.about.low, option.about.high
+    if not isfinite(value) or not low <= value <= high:
+        return f"must be from {low:g} to {high:.0f}, not {_shown(value)}"
+    return ""
+
+
+def _wrong(option: Option, value: object) -> str:
+    noun = {str: "a string", int: "a whole number", float: "a number"}[option.type]
+    return f"must be {noun}, not {_shown(value)}"
+
+
+def _text_trouble(text: str) -> str:
+    return "" if text.strip() else "must not be empty"
+
+
+def _glob_trouble(text: str) -> str:
+    if "\\" in text:
+        return f"must be written with slashes, not backslashes: {_shown(text)}"
+    if text.startswith("/") or ".." in text.split("/"):
+        return f"must be relative and stay inside the repository: {_shown(text)}"
+    return _text_trouble(text)
+
+
+def _table_trouble(text: str) -> str:
+    if not text.endswith((".json", ".yaml", ".yml")):
+        return f"must end in .json, .yaml or .yml: {_shown(text)}"
+    return _glob_trouble(text)
+
+
+_FORMS: Final[Mapping[Form, Callable[[str], str]]] = {
+    Form.ANY: lambda _: "",
+    Form.TEXT: _text_trouble,
+    Form.GLOB: _glob_trouble,
+    Form.FOLDER: _glob_trouble,
+    Form.TABLE: _table_trouble,
+}
