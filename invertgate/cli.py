@@ -1,0 +1,324 @@
+"""The command line: arguments in, exit code out."""
+
+# What is imported within functions is not needed where a patch has nothing new, which is to be told
+# in no time.
+# ruff: noqa: PLC0415
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NoReturn, TextIO
+
+import click
+
+from invertgate import __version__
+from invertgate.errors import ExitCode, InvertgateError
+from invertgate.options import OPTIONS, Option
+from invertgate.report.document import BindReport, Report
+from invertgate.report.progress import progress_for
+from invertgate.report.store import encode
+from invertgate.report.words import nothing_new
+from invertgate.request import Request, UseCases
+from invertgate.signals import interruptible
+from invertgate.streams import complain, put, writable, write_anything
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Decorator = Callable[[Callable[..., "Action"]], Callable[..., "Action"]]
+
+ONLY_BIND: Final = frozenset({"tests", "tries"})
+TABLE_OPTIONS: Final = frozenset({"base", "include", "exclude", "extra_kinds", "table", "project"})
+SHORT_FLAGS: Final[Mapping[str, str]] = {"workers": "-n"}
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """How to show what was found."""
+
+    as_json: bool = False
+    verbose: bool = False
+
+
+Action = Callable[[UseCases], int]
+"""A command that was understood and only has to be done."""
+
+
+class Installed:
+    """The use cases of this package, imported when they are called."""
+
+    def run(self, request: Request) -> Report:
+        """Judge a patch."""
+        from invertgate import gate
+
+        return gate.run(request)
+
+    def bind(self, request: Request) -> BindReport:
+        """Search a test for each row without one."""
+        from invertgate import bind
+
+        return bind.run(request)
+
+    def table(self, request: Request, *, write: bool) -> Report:
+        """Compare the table with the outcomes, and bring it up to date if asked."""
+        from invertgate import gate
+
+        return gate.table(request, write=write)
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """Do what the command line says and exit with the code that tells how it went.
+
+    Args:
+        argv: The arguments without the program's name; those of the process by default.
+    """
+    sys.exit(int(perform(sys.argv[1:] if argv is None else argv, Installed())))
+
+
+def perform(argv: Sequence[str], use_cases: UseCases) -> int:
+    """Do what the command line says and return the exit code."""
+    write_anything()
+    try:
+        with interruptible():
+            # click only reads: what a command does is done outside of it, or else click would
+            # have its own ideas of broken pipes and of Ctrl-C.
+            action = command_line.main(
+                list(argv), prog_name="invertgate", standalone_mode=False, obj=tuple(argv)
+            )
+            return action(use_cases) if callable(action) else int(action or 0)
+    except click.ClickException as error:
+        error.show(writable(sys.stderr))
+        return ExitCode.USAGE
+    except InvertgateError as error:
+        complain(str(error))
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        complain("interrupted; the report is marked incomplete")
+        return ExitCode.INTERRUPTED
+    except Exception:  # noqa: BLE001 (a bug of ours, and it keeps its traceback)
+        import traceback
+
+        complain(
+            f"this is a bug in invertgate {__version__}; please report it with these lines:\n"
+            f"{traceback.format_exc()}"
+        )
+        return ExitCode.BUG
+
+
+def _flags(chosen: Callable[[Option], bool]) -> Decorator:
+    """Make a flag of each option that is chosen, in the order of the table of options."""
+
+    def decorate(function: Callable[..., Action]) -> Callable[..., Action]:
+        for option in reversed([option for option in OPTIONS if chosen(option)]):
+            function = _flag(option)(function)
+        return function
+
+    return decorate
+
+
+def _flag(option: Option) -> Decorator:
+    about = option.about
+    default = "" if option.many or option.default == "" else f"  [default: {option.default}]"
+    short = (SHORT_FLAGS[option.name],) if option.name in SHORT_FLAGS else ()
+    return click.option(
+        option.name,
+        *about.flags,
+        *short,
+        type=click.Choice(tuple(map(str, about.choices))) if about.choices else option.type,
+        multiple=option.many,
+        default=None,
+        help=about.help + default,
+    )
+
+
+_ids = click.option(
+    "--id",
+    "ids",
+    multiple=True,
+    metavar="ID",
+    help="Only this row, ID or PATH:ID; may be repeated.",
+)
+_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print the report as JSON; all else goes to stderr."
+)
+_verbose = click.option(
+    "-v", "--verbose", is_flag=True, help="Also list bound rows, runs and files that were left out."
+)
+_paths = click.argument("paths", nargs=-1, metavar="[PATH]...")
+
+
+@click.group(
+    "invertgate",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with `invertgate run --changed`: it lists the new outcomes of your patch and "
+    "writes a table for them. `invertgate bind` fills it. Exit codes: 0 passed, 1 findings, "
+    "2 usage, configuration or table, 3 unproven, 4 a claimed test is red, 5 no base, 6 a file "
+    "does not parse, 8 on hold, 70 a bug, 130 interrupted.",
+)
+@click.version_option(__version__, message="invertgate %(version)s")
+def command_line() -> None:
+    """Prove that a patch is tested: invert each new outcome of it and see its test fail.
+
+    An outcome is one way that an if, except, case or else can go. A row is bound if the test that
+    claims it passes as things are, and fails when just that outcome is inverted.
+    """
+
+
+@command_line.command()
+@_paths
+@click.option("--changed", is_flag=True, help="Judge the files that changed; the default.")
+@click.option("--head", default="", metavar="REV", help="Judge a commit, not the working tree.")
+@click.option("--list", "list_only", is_flag=True, help="List the new outcomes and run nothing.")
+@_ids
+@_json
+@_verbose
+@_flags(lambda option: option.name not in ONLY_BIND)
+def run(
+    *,
+    paths: tuple[str, ...],
+    changed: bool,
+    head: str,
+    list_only: bool,
+    ids: tuple[str, ...],
+    as_json: bool,
+    verbose: bool,
+    **overrides: object,
+) -> Action:
+    """Judge a patch: every new outcome needs a test that fails when it is inverted.
+
+    Compares the working tree with the merge base. With PATH, every outcome in those files counts
+    as new. Ends 0 only if every row is bound or waived, or nothing is new.
+    """
+    if changed and paths:
+        raise click.UsageError("choose --changed or PATH: with PATH all outcomes count as new")
+    request = _request(overrides, paths=paths, ids=ids, head=head, list_only=list_only)
+    return partial(_run, request, Display(as_json=as_json, verbose=verbose))
+
+
+@command_line.command()
+@_paths
+@_ids
+@_json
+@_flags(lambda _: True)
+def bind(
+    *, paths: tuple[str, ...], ids: tuple[str, ...], as_json: bool, **overrides: object
+) -> Action:
+    """Find a test for each row without one, and write it into the table.
+
+    Tries the tests that take the outcome, cheapest first, on the inverted code. The first that
+    fails because of it is named in the table. Rows that no test notices are listed.
+    """
+    request = _request(overrides, paths=paths, ids=ids)
+    return partial(_bind, request, Display(as_json=as_json))
+
+
+@command_line.command()
+@click.option("--check", is_flag=True, help="End 1 unless the table has just the rows it should.")
+@click.option("--write", is_flag=True, help="Add missing rows, remove left-over ones, keep claims.")
+@_json
+@_flags(lambda option: option.name in TABLE_OPTIONS)
+def table(*, check: bool, write: bool, as_json: bool, **overrides: object) -> Action:
+    """Show the decision table beside the new outcomes; nothing is run."""
+    if check and write:
+        raise click.UsageError("choose --check or --write")
+    request = _request(overrides)
+    return partial(_table, request, Display(as_json=as_json), write=write, check=check)
+
+
+def _request(
+    overrides: Mapping[str, object],
+    *,
+    paths: tuple[str, ...] = (),
+    ids: tuple[str, ...] = (),
+    head: str = "",
+    list_only: bool = False,
+) -> Request:
+    return Request(
+        root=Path.cwd(),
+        command=shlex.join(("invertgate", *click.get_current_context().obj)),
+        overrides=overrides,
+        paths=paths,
+        ids=ids,
+        head=head,
+        list_only=list_only,
+        environment=dict(os.environ),
+    )
+
+
+def _run(request: Request, display: Display, use_cases: UseCases) -> int:
+    with _watched(request) as watched:
+        report = use_cases.run(watched)
+    _show_json(report, display)
+    if not report.rows and not report.not_parsed:
+        put(f"{nothing_new(report)}\n", _stdout(display))
+        return report.exit_code
+    from invertgate.report import terminal
+
+    with _page(display) as console:
+        if request.list_only:
+            terminal.show_list(report, console)
+        else:
+            terminal.show_report(report, console, verbose=display.verbose)
+    return report.exit_code
+
+
+def _bind(request: Request, display: Display, use_cases: UseCases) -> int:
+    with _watched(request) as watched:
+        report = use_cases.bind(watched)
+    _show_json(report, display)
+    from invertgate.report import terminal
+
+    with _page(display) as console:
+        terminal.show_bind(report, console)
+    return report.exit_code
+
+
+def _table(
+    request: Request, display: Display, use_cases: UseCases, *, write: bool, check: bool
+) -> int:
+    report = use_cases.table(request, write=write)
+    if not check and report.exit_code == ExitCode.FINDINGS:
+        report = replace(report, exit_code=ExitCode.OK)  # who only looks is told, not stopped
+    _show_json(report, display)
+    from invertgate.report import terminal
+
+    with _page(display) as console:
+        terminal.show_table(report, console)
+    return report.exit_code
+
+
+@contextmanager
+def _watched(request: Request) -> Generator[Request]:
+    """Lend a request that tells its progress."""
+    if request.list_only:
+        yield request
+        return
+    with closing(progress_for(writable(sys.stderr), request.environment)) as progress:
+        yield replace(request, progress=progress)
+
+
+@contextmanager
+def _page(display: Display) -> Generator["Console"]:
+    """Lend a console, and write what it was given in one go."""
+    from invertgate.report.terminal import console_for
+
+    stream = _stdout(display)
+    console = console_for(stream, os.environ)
+    with console.capture() as page:
+        yield console
+    put(page.get(), stream)
+
+
+def _show_json(report: Report | BindReport, display: Display) -> None:
+    if display.as_json:
+        put(encode(report), writable(sys.stdout))
+
+
+def _stdout(display: Display) -> TextIO:
+    """Choose where people read: not where JSON goes."""
+    return writable(sys.stderr if display.as_json else sys.stdout)

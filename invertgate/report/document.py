@@ -1,0 +1,190 @@
+"""The one document that everything people see is rendered from, and where it lies on disk."""
+
+import sys
+from dataclasses import dataclass, field
+from typing import Final
+
+from invertgate.errors import ExitCode
+from invertgate.model import Claim, Kind, LeftOut, NotParsed, Outcome, Run, Side, Span, Verdict
+
+SCHEMA_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a report says of the run itself."""
+
+    command: str
+    """As the user gave it (``invertgate run --changed``)."""
+    started: str
+    """UTC, ISO 8601."""
+    operator: str = ""
+    """How an outcome is inverted."""
+    seconds: float = 0.0
+    cpu: float = 0.0
+    """Seconds of CPU time, children included."""
+    python: str = ".".join(map(str, sys.version_info[:3]))
+    platform: str = sys.platform
+    complete: bool = True
+    """False if the run did not get to its end."""
+    judged: bool = True
+    """False if outcomes were only listed or compared with the table."""
+    tables: tuple[str, ...] = ()
+    """The decision tables that were read, relative to the top of the repository."""
+    written: tuple[str, ...] = ()
+    """Files of the user that this run wrote: a stub, a table."""
+    notes: tuple[str, ...] = ()
+    """What a reader should be told, beside what patch and outcomes already say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A row of the table whose outcome the patch does not have."""
+
+    path: str
+    id: str
+    kind: Kind
+    predicate: str
+    side: Side
+    project: str = "."
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """One outcome, or one row of the table that no outcome answers, and what is said of it."""
+
+    project: str
+    """Folder with its own pytest configuration, relative to the top of the repository."""
+    path: str
+    """Relative to the top of the repository, with slashes."""
+    id: str
+    """12 hex digits; with the path it identifies the row."""
+    line: int
+    """Where a reader looks; 0 if there is no such outcome any more."""
+    end_line: int
+    """The last line that runs only if the outcome is taken; 0 if there is no such outcome."""
+    scope: str
+    """Qualified name of the enclosing function or class; empty at module level."""
+    kind: Kind | None
+    """The syntax that decides; null if the table did not say."""
+    predicate: str
+    """Canonical text, equal on every Python."""
+    side: Side | None
+    """The way that the decision goes; null if the table did not say."""
+    anchor: Span | None
+    """Where the decision stands; null if there is no such outcome any more."""
+    verdict: Verdict | None
+    """What the gate says; null if nothing was judged."""
+    reason: str = ""
+    """Why, in a sentence."""
+    test: str = ""
+    """The test that was judged: the one that kills, or else the first that is claimed."""
+    claims: tuple[Claim, ...] = ()
+    """Every test that claims the row, and where it does."""
+    hint: str = ""
+    """Where an equal outcome went missing, or empty."""
+    ambiguous: bool = False
+    """One of several equals of which it cannot be told which is new."""
+    runs: tuple[Run, ...] = ()
+    """Each control and each inverted run."""
+    weak_tests: tuple[str, ...] = ()
+    """Claimed tests that stayed green although the outcome was inverted."""
+    nearest: tuple[str, ...] = ()
+    """Collected nodeids that the claim could mean, or that came closest."""
+
+    @property
+    def name(self) -> str:
+        """What a user types to mean this row."""
+        return f"{self.path}:{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that one run found."""
+
+    schema_version: int
+    tool_version: str
+    complete: bool
+    """False if the run was stopped: its rows say nothing about the patch."""
+    exit_code: int
+    """What the process ended with; 130 in a report that was never completed."""
+    started: str
+    """UTC, ISO 8601."""
+    command: str
+    """As the user gave it."""
+    judged: bool = True
+    """False if outcomes were only listed or compared with the table."""
+    error: str = ""
+    """What stopped the run, or empty."""
+    seconds: float = 0.0
+    cpu: float = 0.0
+    """Seconds of CPU time, children included."""
+    python: str = ""
+    platform: str = ""
+    base: str = ""
+    """Commit id of the merge base; empty if whole files were judged."""
+    base_name: str = ""
+    """How the base was found, in words."""
+    head: str = ""
+    """Commit id; empty for the working tree."""
+    operator: str = ""
+    """How an outcome is inverted."""
+    files_examined: int = 0
+    outcomes_examined: int = 0
+    """All outcomes of head in those files, new or not."""
+    found: int = 0
+    """New outcomes: the sum of counts but leftover and inherited, and of undecided."""
+    undecided: int = 0
+    """New outcomes that have no verdict: the run was stopped or did not judge."""
+    counts: dict[Verdict, int] = field(default_factory=dict)
+    """Rows by verdict, every verdict listed."""
+    tables: tuple[str, ...] = ()
+    """The decision tables that were read."""
+    written: tuple[str, ...] = ()
+    """Files of the user that this run wrote."""
+    not_parsed: tuple[NotParsed, ...] = ()
+    """Changed files that could make rows and are no Python."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Changed files that make no rows, and why."""
+    notes: tuple[str, ...] = ()
+    """What a reader should be told about how the patch was found and judged."""
+    rows: tuple[ReportRow, ...] = ()
+    """By path, line and side."""
+    weak_tests: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Nodeids that stayed green under inversion, each with the rows (``PATH:ID``) that show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unkilled:
+    """An outcome whose inversion no test noticed."""
+
+    outcome: Outcome
+    tried: int
+    """How many tests were run on the inverted outcome."""
+    reason: str
+    nearest: tuple[str, ...] = ()
+    """Nodeids of the tests that came closest."""
+
+
+@dataclass(frozen=True, slots=True)
+class BindReport:
+    """What a search for tests found."""
+
+    bound: tuple[tuple[Outcome, str], ...]
+    """Rows that were bound now, each with the nodeid that kills."""
+    unkilled: tuple[Unkilled, ...]
+    claimed: int = 0
+    """Rows that had a claim before; they were not searched for."""
+    tables: tuple[str, ...] = ()
+    """The decision tables, relative to the top of the repository."""
+    written: tuple[str, ...] = ()
+    """Those of them that were changed."""
+    not_parsed: tuple[NotParsed, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the process ends with."""
+        if self.not_parsed:
+            return ExitCode.NOT_PARSED
+        return ExitCode.FINDINGS if self.unkilled else ExitCode.OK

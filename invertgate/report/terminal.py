@@ -1,0 +1,275 @@
+"""Show a report on a terminal or in a log: every word of it text, never markup or control codes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TextIO
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from invertgate.errors import ExitCode
+from invertgate.model import Outcome, Run, Verdict
+from invertgate.report.document import BindReport, Report, ReportRow
+from invertgate.report.words import (
+    MEANINGS,
+    NEXT_STEPS,
+    by_verdict,
+    conservation,
+    counted,
+    ending_in_words,
+    examined_in_words,
+    left_out_in_words,
+    next_steps,
+    outcome_in_words,
+    place_in_words,
+    visible,
+)
+
+SHOWN: Final = (
+    Verdict.EXEMPT,
+    Verdict.INHERITED,
+    Verdict.WAIVED,
+    Verdict.QUARANTINED,
+    Verdict.EXTERNAL,
+    Verdict.UNPROVEN,
+    Verdict.LEFTOVER,
+    Verdict.UNBOUND,
+    Verdict.UNCOLLECTED,
+    Verdict.LOCKED_OUT,
+    Verdict.RED,
+    Verdict.UNREACHED,
+    Verdict.WEAK,
+)
+"""Groups of rows, so that what matters most stands last, where a terminal stops."""
+
+STYLES: Final[Mapping[Verdict, str]] = {
+    Verdict.BOUND: "green",
+    Verdict.WAIVED: "green",
+    Verdict.EXEMPT: "dim",
+    Verdict.INHERITED: "dim",
+    Verdict.UNPROVEN: "yellow",
+    Verdict.QUARANTINED: "yellow",
+    Verdict.EXTERNAL: "yellow",
+}
+"""What is not named here is red."""
+
+WITH_RUNS: Final = frozenset({Verdict.RED, Verdict.UNPROVEN})
+"""Verdicts whose runs are shown unasked."""
+
+PATHS_SHOWN: Final = 3
+
+
+def console_for(stream: TextIO, environment: Mapping[str, str]) -> Console:
+    """Return a console that honours ``NO_COLOR``, ``TERM`` and what the stream is."""
+    return Console(
+        file=stream,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        no_color=bool(environment.get("NO_COLOR")),
+        _environ=environment,
+    )
+
+
+def show_report(report: Report, console: Console, *, verbose: bool = False) -> None:
+    """Show what was judged: rows that need work, weak tests, the sum, and what to do next.
+
+    Args:
+        report: What was found.
+        console: Where it goes.
+        verbose: List bound rows, every run, and every file that was left out.
+    """
+    page = _Page(console)
+    page.line(f"invertgate {report.tool_version}: {examined_in_words(report)}", "bold")
+    groups = by_verdict(report.rows)
+    _bound(page, groups.get(Verdict.BOUND, []), verbose=verbose)
+    for verdict in SHOWN:
+        if rows := groups.get(verdict):
+            _group(page, verdict, rows, verbose=verbose)
+    _weak_tests(page, report)
+    _files(page, report, verbose=verbose)
+    _ending(page, report)
+
+
+def show_list(report: Report, console: Console) -> None:
+    """Show outcomes only, one a line."""
+    page = _Page(console)
+    page.line(f"invertgate {report.tool_version}: {examined_in_words(report)}", "bold")
+    for row in report.rows:
+        page.line(_listed(row), "dim" if row.verdict is Verdict.EXEMPT else "", indent=2)
+    _files(page, report, verbose=False)
+    _ending(page, report)
+
+
+def show_table(report: Report, console: Console) -> None:
+    """Show the rows of the table beside the outcomes that they answer."""
+    page = _Page(console)
+    page.line(f"invertgate {report.tool_version}: {examined_in_words(report)}", "bold")
+    for table in report.tables:
+        page.line(f"table {visible(table)}")
+    for row in report.rows:
+        state = "claimed" if row.verdict is None else row.verdict.replace("_", " ")
+        page.line(f"{state:<10} {_listed(row)}", _style(row.verdict), indent=2)
+        test = visible(row.test) if row.test else "no test"
+        page.line(test if row.verdict is not Verdict.EXEMPT else visible(row.reason), "", indent=13)
+    _files(page, report, verbose=False)
+    _ending(page, report)
+
+
+def show_bind(report: BindReport, console: Console) -> None:
+    """Show which rows found a test, and which none."""
+    page = _Page(console)
+    if report.bound:
+        page.line(f"bound now ({len(report.bound)})", "green")
+    for outcome, test in report.bound:
+        page.line(_outcome(outcome), indent=2)
+        page.line(visible(test), indent=4)
+    if report.unkilled:
+        page.line(f"no test notices ({len(report.unkilled)})", "red")
+    for entry in report.unkilled:
+        page.line(_outcome(entry.outcome), indent=2)
+        tried = f"{counted(entry.tried, 'test')} tried"
+        page.prose("why", f"{entry.reason}; {tried}" if entry.reason else tried)
+        page.prose("closest", ", ".join(entry.nearest))
+    for broken in report.not_parsed:
+        page.line(f"not parsed: {visible(f'{broken.path}:{broken.line}: {broken.message}')}", "red")
+    for note in report.notes:
+        page.prose("note", note, indent=0)
+    page.line(
+        f"{len(report.bound)} bound now, {report.claimed} claimed before, "
+        f"{len(report.unkilled)} that no test notices",
+        "bold",
+    )
+    for path in report.written:
+        page.line(f"wrote {visible(path)}")
+    if report.unkilled:
+        page.line("next: write a test for each row above, name it in the table, and run again")
+    elif report.not_parsed:
+        page.line("next: mend or exclude the files that do not parse")
+    else:
+        page.line("next: review the table, then `invertgate run --changed` judges it")
+
+
+class _Page:
+    """Lines of a report; names are never broken, prose is wrapped where somebody reads it live."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def line(self, text: str, style: str = "", indent: int = 0) -> None:
+        """Show a line as it is, but for a start that would command a CI runner."""
+        text = f"| {text}" if text.lstrip().startswith("::") else text
+        self._console.print(Text(f"{' ' * indent}{text}", style=style), soft_wrap=True)
+
+    def prose(self, label: str, text: str, indent: int = 4) -> None:
+        """Show labelled sentences; line breaks in them are kept, below the label."""
+        for place, part in enumerate(text.splitlines()):
+            # Every line starts with a word of ours: at its start, "::" would command a CI runner.
+            body = Text(f"{label if place == 0 else '|'}: {visible(part)}")
+            if self._console.is_terminal:
+                self._console.print(Padding(body, (0, 0, 0, indent)), overflow="fold")
+            else:
+                self._console.print(Text(" " * indent).append_text(body), soft_wrap=True)
+
+
+def _style(verdict: Verdict | None) -> str:
+    return "" if verdict is None else STYLES.get(verdict, "red")
+
+
+def _bound(page: _Page, rows: Sequence[ReportRow], *, verbose: bool) -> None:
+    if not rows or not verbose:
+        return
+    page.line(f"\nbound ({len(rows)}): {MEANINGS[Verdict.BOUND]}", _style(Verdict.BOUND))
+    for row in rows:
+        killer = next((run.killer for run in row.runs if run.inverted and run.killer), None)
+        by = f" ({killer})" if killer else ""
+        page.line(f"{_listed(row)}  {visible(row.test)}{by}", indent=2)
+        _runs(page, row.runs)
+
+
+def _group(page: _Page, verdict: Verdict, rows: Sequence[ReportRow], *, verbose: bool) -> None:
+    title = verdict.replace("_", " ")
+    page.line(f"\n{title} ({len(rows)}): {MEANINGS[verdict]}", f"{_style(verdict)} bold")
+    for row in rows:
+        page.line(place_in_words(row), indent=2)
+        page.prose("what", outcome_in_words(row.kind, row.predicate, row.side))
+        if verdict is not Verdict.EXEMPT:
+            page.prose("test", row.test or "none")
+        page.prose("why", row.reason)
+        if row.ambiguous:
+            page.prose("also", "one of several equals; all of them must be bound")
+        page.prose("hint", row.hint)
+        page.prose("nearest", ", ".join(row.nearest))
+        if verbose or verdict in WITH_RUNS:
+            _runs(page, row.runs)
+    if verdict in NEXT_STEPS:
+        page.prose("next", NEXT_STEPS[verdict], indent=2)
+
+
+def _listed(row: ReportRow) -> str:
+    return f"{place_in_words(row)}  {outcome_in_words(row.kind, row.predicate, row.side)}" + (
+        f"  (exempt: {visible(row.reason)})" if row.verdict is Verdict.EXEMPT else ""
+    )
+
+
+def _outcome(outcome: Outcome) -> str:
+    words = outcome_in_words(outcome.kind, outcome.predicate, outcome.side)
+    return f"{visible(f'{outcome.path}:{outcome.line}')}  {outcome.id}  {words}"
+
+
+def _runs(page: _Page, runs: Iterable[Run]) -> None:
+    for run in runs:
+        page.prose("run", _run_in_words(run))
+
+
+def _run_in_words(run: Run) -> str:
+    parts = [f"{'inverted' if run.inverted else 'control'} {run.ending}"]
+    if run.phase:
+        parts.append(f"in {run.phase}")
+    if run.exception:
+        first = run.message.strip().partition("\n")[0]
+        parts.append(f"by {run.exception}{f': {first}' if first else ''}")
+    if run.where:
+        parts.append(f"at {run.where}")
+    if not run.reached:
+        parts.append("(outcome not reached)")
+    parts.append(f"[{run.seconds:.2f} s{', fresh process' if run.cold else ''}]")
+    parts.extend(f"({note})" for note in run.notes)
+    return " ".join(parts)
+
+
+def _weak_tests(page: _Page, report: Report) -> None:
+    if not report.weak_tests:
+        return
+    page.line(f"\nweak tests ({len(report.weak_tests)}): green although inverted", "red bold")
+    for test, names in report.weak_tests.items():
+        shown = ", ".join(names[:PATHS_SHOWN])
+        more = f" and {len(names) - PATHS_SHOWN} more" if len(names) > PATHS_SHOWN else ""
+        page.line(
+            f"{visible(test)}  {counted(len(names), 'row')}: {visible(shown)}{more}", indent=2
+        )
+
+
+def _files(page: _Page, report: Report, *, verbose: bool) -> None:
+    for broken in report.not_parsed:
+        page.line(f"not parsed: {visible(f'{broken.path}:{broken.line}: {broken.message}')}", "red")
+    if verbose:
+        for left in report.left_out:
+            page.line(f"left out {visible(f'{left.path}: {left.reason}')}", "dim")
+    else:
+        for text in left_out_in_words(report):
+            page.line(f"left out {text}", "dim")
+    for note in report.notes:
+        page.prose("note", note, indent=0)
+
+
+def _ending(page: _Page, report: Report) -> None:
+    page.line(f"\n{conservation(report)}", "bold")
+    for path in report.written:
+        page.line(f"wrote {visible(path)}")
+    if not report.complete:
+        page.line("the run did not get to its end; this says nothing about the patch", "red")
+    style = "green" if report.exit_code == ExitCode.OK else "red"
+    page.line(ending_in_words(report.exit_code), style)
+    for step in next_steps(report):
+        page.prose("next", step, indent=0)

@@ -1,0 +1,44 @@
+"""What a user asked for, and the use cases that it goes into."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from invertgate.report.document import BindReport, Report
+from invertgate.report.progress import Progress, Silent
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A command line, read and not yet looked into."""
+
+    root: Path
+    """Where the user stands; paths are relative to it."""
+    command: str = ""
+    """As the user gave it (``invertgate run --changed``)."""
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    """Options by name, as ``config.load_under_policy`` takes them; None and () are "not given"."""
+    paths: tuple[str, ...] = ()
+    """Files all of whose outcomes count as new; none means the files that changed."""
+    ids: tuple[str, ...] = ()
+    """Rows to be judged, each ``ID`` or ``PATH:ID``; none means all."""
+    head: str = ""
+    """Revision to judge; empty for the working tree."""
+    list_only: bool = False
+    """List outcomes and run nothing."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    progress: Progress = field(default_factory=Silent)
+
+
+class UseCases(Protocol):
+    """What the commands do; tests give their own."""
+
+    def run(self, request: Request) -> Report:
+        """Judge a patch."""
+
+    def bind(self, request: Request) -> BindReport:
+        """Search a test for each row without one."""
+
+    def table(self, request: Request, *, write: bool) -> Report:
+        """Compare the table with the outcomes, and bring it up to date if asked."""
