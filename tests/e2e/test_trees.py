@@ -45,7 +45,7 @@ def _name(row: ReportRow) -> str:
     return f"{place} {row.kind}-{row.side}"
 
 
-def _verdicts(ended: Ended) -> dict[str, str]:
+def _verdicts(ended: Ended) -> dict[str, str | None]:
     return {name: row.verdict for name, row in _rows(ended).items()}
 
 

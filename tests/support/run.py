@@ -29,24 +29,25 @@ class ReportRow(msgspec.Struct):
     id: str
     path: str
     line: int
-    kind: str
+    kind: str | None
     predicate: str
-    side: str
-    verdict: str
+    side: str | None
+    verdict: str | None
     reason: str
-    test: str | None
+    test: str
     scope: str
 
 
 class Report(msgspec.Struct):
     """What the tests read of ``report.json``."""
 
-    schema_version: int | str
+    schema_version: int
     complete: bool
     exit_code: int
     counts: dict[str, int]
     rows: list[ReportRow]
-    weak_tests: dict[str, list[str]] | list[object]
+    weak_tests: dict[str, list[str]]
+    written: list[str]
 
 
 @dataclass(frozen=True, slots=True)

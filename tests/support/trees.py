@@ -1,30 +1,17 @@
 """Builds the repository of a fixture tree: ``base/`` on main, ``head/`` on patch, a table."""
 
-import os
-import subprocess
 import sys
 import venv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import copytree, rmtree
 
 import msgspec
 
+from support.repo import Repo
 from support.run import Place, run
 
 TREES = Path(__file__).parents[2] / "fixtures" / "trees"
-
-_ENVIRONMENT = {
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_AUTHOR_NAME": "Author",
-    "GIT_AUTHOR_EMAIL": "author@example.org",
-    "GIT_AUTHOR_DATE": "2026-01-02T03:04:05Z",
-    "GIT_COMMITTER_NAME": "Author",
-    "GIT_COMMITTER_EMAIL": "author@example.org",
-    "GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z",
-}
 
 
 class Setup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -94,42 +81,22 @@ def build(tree: Tree, into: Path) -> Place:
         The place to judge: HEAD is the patch, and ``origin/main`` its base.
     """
     setup = tree.expected.repo
-    top = into / "repo"
-    top.mkdir()
-    git(top, "init", "--quiet", "--initial-branch=main")
-    _commit_folder(top, tree.folder / "base", "base")
-    git(top, "update-ref", "refs/remotes/origin/main", "main")
-    git(top, "checkout", "--quiet", "-b", "patch")
-    _lay_out(top, tree.folder / "head")
-    place = Place(top, _interpreter(setup, into))
+    repo = Repo(into / "repo")
+    repo.commit("base", _contents(tree.folder / "base"))
+    repo.remote_branch("main")
+    repo.branch("patch")
+    repo.replace(_contents(tree.folder / "head"))
+    place = Place(repo.path, _interpreter(setup, into))
+    if not setup.uncommitted:
+        repo.commit("patch")
+    repo.write(setup.untracked)
     if tree.expected.claims:
         _write_table(place, tree.expected.claims)
-    if not setup.uncommitted:
-        commit(top, "patch")
-    _merge(setup.merge, top, tree.folder)
-    for path, text in setup.untracked.items():
-        top.joinpath(path).write_text(text, encoding="utf-8")
-    return _shallow_clone(top) if setup.shallow else place
-
-
-def git(top: Path, *args: str) -> str:
-    """Run git in a folder, with no setting of the user in force."""
-    own = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
-    command = ["git", "-C", str(top), *args]
-    return subprocess.run(
-        command,
-        env=own | _ENVIRONMENT,
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-        errors="surrogateescape",
-    ).stdout
-
-
-def commit(top: Path, message: str) -> None:
-    """Commit the working tree as it is."""
-    git(top, "add", "--all")
-    git(top, "commit", "--quiet", "--allow-empty", "--message", message)
+    if tree.expected.claims and not setup.uncommitted:
+        repo.git("add", "branch_rows.json")
+        repo.git("commit", "--quiet", "--message", "table")
+    _merge(setup.merge, repo, tree.folder)
+    return _shallow_clone(repo) if setup.shallow else place
 
 
 def fingerprint(top: Path) -> dict[str, bytes]:
@@ -147,42 +114,32 @@ def _files(folder: Path) -> Iterator[Path]:
             yield entry
 
 
-def _commit_folder(top: Path, folder: Path, message: str) -> None:
-    _lay_out(top, folder)
-    commit(top, message)
+def _contents(folder: Path) -> dict[str, str | bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
-def _lay_out(top: Path, folder: Path) -> None:
-    for entry in top.iterdir():
-        if entry.name == ".git":
-            continue
-        if entry.is_dir():
-            rmtree(entry)
-        else:
-            entry.unlink()
-    copytree(folder, top, dirs_exist_ok=True)
+def _merge(what: str, repo: Repo, folder: Path) -> None:
+    if not what:
+        return
+    repo.switch("main")
+    if what == "main":
+        repo.merge("patch")
+    else:
+        repo.replace(_contents(folder / what))
+        repo.commit(what)
+        repo.switch("patch")
+        repo.merge("main")
+    repo.remote_branch("main", "main")
 
 
-def _merge(what: str, top: Path, folder: Path) -> None:
-    match what:
-        case "":
-            return
-        case "main":
-            git(top, "checkout", "--quiet", "main")
-            git(top, "merge", "--quiet", "--no-ff", "--message", "merge", "patch")
-        case _:
-            git(top, "checkout", "--quiet", "main")
-            _commit_folder(top, folder / what, what)
-            git(top, "checkout", "--quiet", "patch")
-            git(top, "merge", "--quiet", "--message", "merge", "main")
-    git(top, "update-ref", "refs/remotes/origin/main", "main")
-
-
-def _shallow_clone(top: Path) -> Place:
-    clone = top.with_name("clone")
-    git(top.parent, "clone", "--quiet", "--depth=1", "--branch=patch", top.as_uri(), str(clone))
-    git(clone, "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
-    return Place(clone)
+def _shallow_clone(repo: Repo) -> Place:
+    clone = repo.clone(repo.path.with_name("clone"), "--depth=1", "--branch=patch")
+    clone.git("fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main")
+    return Place(clone.path)
 
 
 class _Listed(msgspec.Struct):
