@@ -1,4 +1,4 @@
-"""The nouns that cross the seams between stages: frozen, made of plain fields, no behaviour of a stage."""
+"""The nouns that cross the seams between stages: frozen, plain, without a stage's behaviour."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -63,11 +63,11 @@ class Outcome:
     scope: str
     """Qualified name of the enclosing function or class (``Order.total``); empty at module level."""
     line: int
-    """Where a reader looks: the line of the keyword (``if``, ``elif``, ``except``, ``case``, ``else``)."""
+    """Where a reader looks: the keyword's (``if``, ``elif``, ``except``, ``case``, ``else``)."""
     anchor: Span
     body: tuple[int, int]
-    """First and last line that run only if the outcome is taken; the lines of the decision itself
-    where it has none of its own (an ``if`` without ``else``, a body on the decision's line)."""
+    """First and last line that run only if the outcome is taken; the decision's own lines where it
+    has none of its own (an ``if`` without ``else``, a body on the decision's line)."""
     exempt: str = ""
     """Why no test has to be named, or empty."""
     ambiguous: bool = False
@@ -83,7 +83,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that differs between base and head and can make rows, or may lend outcomes to one that does."""
+    """A file that differs between base and head, and may make rows or explain where one came from."""
 
     path: str
     base_path: str | None
@@ -242,6 +242,9 @@ class Run:
     cpu: float = 0.0
     notes: tuple[str, ...] = ()
     """What stood in the way of proof (``child without the switch``)."""
+    counted: bool = True
+    """False for a run that is shown but set aside: a control in a fork of a test that turns out
+    not to live in one, and what that fork said."""
 
 
 @dataclass(frozen=True, slots=True)

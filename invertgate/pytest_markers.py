@@ -1,4 +1,4 @@
-"""What every pytest run of a user loads: the registration of our markers, and nothing else of ours."""
+"""What every pytest run of a user loads of us: the registration of our markers, nothing else."""
 
 import pytest
 

@@ -1,0 +1,106 @@
+"""Plan experiments: which files are woven, which test is run for which rows. Pure."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from invertgate.model import Kind, Outcome, Side
+
+_ROWS_AN_EXPERIMENT: Final = 20
+"""Rows of one test that are judged in one go; more are spread over the workers."""
+_SECOND: Final = (Side.FALSE,)
+_TWO_SIDED: Final = (Kind.IF, Kind.WHILE, Kind.IFEXP, Kind.COMPREHENSION)
+
+
+@dataclass(frozen=True, slots=True)
+class WovenFile:
+    """A file with rows, and where its decisions stand."""
+
+    number: int
+    path: str
+    sha256: str
+    decisions: tuple[tuple[str, int, int, int], ...]
+    """Kind, line and column of the anchor, slot on the board."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A row as the engine knows it."""
+
+    number: int
+    outcome: Outcome
+    file: int
+    slot: int
+    inverted: tuple[int, ...]
+    """The slots that its mutant inverts: one, or both sides of a negated test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Tests that are run for some rows."""
+
+    number: int
+    tests: tuple[str, ...]
+    subjects: tuple[Subject, ...]
+    first: bool = False
+    """Stop at the first test that kills; the tests are tried in their order."""
+
+
+def subjects_of(
+    outcomes: Sequence[Outcome], sources: Mapping[str, bytes], *, negate: bool
+) -> tuple[tuple[WovenFile, ...], tuple[Subject, ...], int]:
+    """Number files, decisions and rows.
+
+    Args:
+        outcomes: The rows' outcomes.
+        sources: The bytes of their files, by path, as they were compared.
+        negate: Invert the whole test, not one side of it.
+
+    Returns:
+        The files to be woven, a subject for each outcome in the same order, and how many slots
+        the board needs.
+    """
+    paths = list(dict.fromkeys(outcome.path for outcome in outcomes))
+    numbers = {path: number for number, path in enumerate(paths)}
+    slots: dict[tuple[str, Kind, int, int], int] = {}
+    subjects = []
+    for number, outcome in enumerate(outcomes):
+        anchor = outcome.anchor
+        first = slots.setdefault(
+            (outcome.path, outcome.kind, anchor.line, anchor.column), 2 * len(slots)
+        )
+        slot = first + (outcome.side in _SECOND)
+        both = negate and outcome.kind in _TWO_SIDED
+        inverted = (first, first + 1) if both else (slot,)
+        subjects.append(Subject(number, outcome, numbers[outcome.path], slot, inverted))
+    files = tuple(
+        WovenFile(
+            numbers[path],
+            path,
+            hashlib.sha256(sources[path]).hexdigest(),
+            tuple((kind.value, line, column, s) for (p, kind, line, column), s in slots.items() if p == path),
+        )
+        for path in paths
+    )
+    return files, tuple(subjects), 2 * len(slots)
+
+
+def by_test(claims: Iterable[tuple[Subject, str]]) -> tuple[Experiment, ...]:
+    """Group rows by the test that claims them, so that they share its controls."""
+    groups: dict[str, list[Subject]] = {}
+    for subject, test in claims:
+        groups.setdefault(test, []).append(subject)
+    parts = [
+        (test, tuple(subjects[start : start + _ROWS_AN_EXPERIMENT]))
+        for test, subjects in groups.items()
+        for start in range(0, len(subjects), _ROWS_AN_EXPERIMENT)
+    ]
+    return tuple(
+        Experiment(number, (test,), subjects) for number, (test, subjects) in enumerate(parts)
+    )
+
+
+def files_of(tests: Iterable[str]) -> list[str]:
+    """Return the files that tests stand in, each once, in order."""
+    return list(dict.fromkeys(test.split("::", 1)[0] for test in tests))

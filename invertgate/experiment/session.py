@@ -1,0 +1,253 @@
+"""Run a plan in one pytest session on private trees, and tell what its workers report."""
+
+import json
+import os
+import sys
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import IO, Any, Final
+
+from invertgate import process
+from invertgate.experiment.plan import Experiment, WovenFile
+from invertgate.model import Ending, Killer, Run
+
+_PLUGIN: Final = "_invertgate_inside.plugin"
+_EVENTS: Final = "INVERTGATE_EVENTS"
+_CALMING: Final = {
+    "pytest_cov": ("--no-cov",),
+    "rerunfailures": ("--reruns=0",),
+    "hypothesispytest": ("--hypothesis-seed=0",),
+    "testmon": ("--no-testmon",),
+    "benchmark": ("--benchmark-disable",),
+}
+"""Options, by plugin, that undo what a project's ``addopts`` would do to an experiment."""
+_LAST_LINES: Final = 12
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session runs."""
+
+    scratch: Path
+    original: Path
+    name: str
+    """Name of the top folder of every tree."""
+    project: str
+    """The project's folder, relative to the top."""
+    workers: int
+    environment: Mapping[str, str]
+    kept_out: tuple[str, ...]
+    pytest_args: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Return where the session is started: the project in the first tree."""
+        return self.scratch / "0" / self.name / self.project
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How experiments are run; see ``inside.steps.Options``."""
+
+    confirm: int
+    fork: bool
+    doubt: bool
+    factor: float
+    floor: float
+    wall_floor: float
+    memory: int
+    control: float
+    control_fork: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of one test for the rows of an experiment."""
+
+    experiment: int
+    test: str
+    stand: str
+    """Why it could not be run (``not collected``, ``external``), or empty."""
+    reason: str
+    nearest: tuple[str, ...]
+    runs: Mapping[int, tuple[Run, ...]]
+    """By the number of the row."""
+    woven: frozenset[int]
+    """Files whose woven code was loaded."""
+    bare: frozenset[int]
+    """Files that were, or may have been, executed without being woven."""
+
+
+class SessionError(Exception):
+    """pytest did not come to its end; the message quotes what it said."""
+
+
+def write_boot(place: Place, files: Sequence[WovenFile], slots: int) -> None:
+    """Write what every process of the run reads when it starts."""
+    told = {
+        "original": str(place.original),
+        "name": place.name,
+        "kept_out": list(place.kept_out),
+        "files": [asdict(file) for file in files],
+        "slots": slots,
+    }
+    (place.scratch / "boot.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def conduct(
+    place: Place,
+    experiments: Sequence[Experiment],
+    options: Options,
+    external: Sequence[str],
+    tests: Sequence[str],
+) -> Generator[Tried]:
+    """Carry out experiments, and tell of each test as soon as it was tried.
+
+    Args:
+        place: Where.
+        experiments: What.
+        options: How.
+        external: Globs of tests that are never run.
+        tests: Files and folders to be collected, relative to the project.
+
+    Raises:
+        SessionError: pytest ended before all experiments were carried out.
+    """
+    plan = {
+        "mode": "experiments",
+        "experiments": [_told(experiment) for experiment in experiments],
+        "options": asdict(options),
+        "external": list(external),
+        "arguments": [*_common(place), "-n0"],
+    }
+    with closing(run_session(place, plan, tests)) as events:
+        for event in events:
+            if event["event"] == "experiment":
+                yield from _tried(event)
+
+
+def run_session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event]:
+    """Run one pytest session with our plugin, and yield what it tells.
+
+    Raises:
+        SessionError: it did not come to its end.
+    """
+    (place.scratch / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    reader, writer = os.pipe()
+    log = place.scratch / "pytest.log"
+    log.unlink(missing_ok=True)
+    environment = {**place.environment, _EVENTS: str(writer)}
+    argv = [sys.executable, "-m", "pytest", *_common(place), *_parallel(place, plan), *tests]
+    with os.fdopen(reader, "rb") as stream:
+        try:
+            running = process.running(
+                argv, cwd=place.folder, env=environment, log=log, pass_fds=(writer,)
+            )
+            with running as session:
+                os.close(writer)
+                writer = -1
+                finished = yield from _events(stream)
+                session.wait()
+        finally:
+            if writer >= 0:
+                os.close(writer)
+    if not finished:
+        raise SessionError(_what_it_said(log))
+
+
+def _events(stream: IO[bytes]) -> Generator[Event, None, bool]:
+    finished = False
+    for line in stream:
+        event = json.loads(line)
+        finished = finished or (event["event"] == "finished" and event["status"] in (0, 1, 5))
+        yield event
+    return finished
+
+
+def _common(place: Place) -> list[str]:
+    """Return the options of every pytest process: they undo what would disturb an experiment."""
+    installed = {entry.name for entry in entry_points(group="pytest11")}
+    calming = [option for name, options in _CALMING.items() if name in installed for option in options]
+    return [
+        "-p",
+        _PLUGIN,
+        "-p",
+        "xdist",
+        "--maxfail=0",
+        "--continue-on-collection-errors",
+        "-o",
+        f"cache_dir={place.scratch / 'cache'}",
+        *calming,
+        *place.pytest_args,
+    ]
+
+
+def _parallel(place: Place, plan: Event) -> list[str]:
+    return [
+        f"-n{place.workers}",
+        f"--maxprocesses={place.workers}",
+        "--dist=worksteal",
+        f"--max-worker-restart={len(plan.get('experiments', ())) + 10}",
+        f"--basetemp={place.scratch / 'base'}",
+    ]
+
+
+def _what_it_said(log: Path) -> str:
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return "it said nothing"
+    telling = [line.strip() for line in lines if line.strip() and not set(line) <= set("=- ")]
+    errors = [line for line in telling if line.startswith(("ERROR", "E  ", "pytest: error", "INTERNALERROR"))]
+    return " / ".join((errors or telling)[-_LAST_LINES:]) or "it said nothing"
+
+
+def _told(experiment: Experiment) -> Event:
+    return {
+        "number": experiment.number,
+        "tests": list(experiment.tests),
+        "first": experiment.first,
+        "rows": [
+            {"number": each.number, "slot": each.slot, "inverted": list(each.inverted)}
+            for each in experiment.subjects
+        ],
+    }
+
+
+def _tried(event: Event) -> Iterator[Tried]:
+    for each in event["tests"]:
+        yield Tried(
+            event["number"],
+            each["test"],
+            each["stand"],
+            each["reason"],
+            tuple(each.get("nearest", ())),
+            {row["number"]: tuple(_run(run) for run in row["runs"]) for row in each["rows"]},
+            frozenset(each.get("woven", ())),
+            frozenset(each.get("bare", ())),
+        )
+
+
+def _run(told: Event) -> Run:
+    killer = told.get("killer")
+    return Run(
+        test=told["test"],
+        inverted=told["inverted"],
+        ending=Ending(told["ending"]),
+        phase=told.get("phase", ""),
+        exception=told.get("exception", ""),
+        message=told.get("message", ""),
+        where=told.get("where", ""),
+        killer=Killer(killer) if killer else None,
+        reached=told["reached"],
+        cold=told["cold"],
+        seconds=told.get("seconds", 0.0),
+        cpu=told.get("cpu", 0.0),
+        notes=tuple(told.get("notes", ())),
+        counted=told.get("counted", True),
+    )

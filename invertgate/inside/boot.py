@@ -1,0 +1,63 @@
+"""What happens in every Python process of a run before anything else: the switch is put in place."""
+
+import os
+import sys
+from typing import Final
+
+from . import children, loading, settings, switch
+
+BOOTSTRAP: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""The folder that holds this package and ``sitecustomize``; it stands on ``PYTHONPATH``."""
+
+
+class Here:
+    """What is in place in this process; empty until :func:`start`."""
+
+    boot: settings.Boot
+    loading: loading.Loading
+    hand_over: children.HandOver
+
+
+def start(scratch: str) -> None:
+    """Put the switch in place: the tree, the woven modules, the hand-over to children."""
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != BOOTSTRAP]
+    boot = settings.read_boot(scratch)
+    number = int(os.environ.get(settings.TREE, "0"))
+    switch.install()
+    switch.SWITCH.board = switch.Board(boot.board(number), len(boot.files), boot.slots)
+    switch.invert(settings.inverted_slots(os.environ))
+    Here.boot = boot
+    Here.loading = loading.install(boot, number)
+    Here.hand_over = children.install(BOOTSTRAP)
+    _note_script()
+
+
+def enter(number: int) -> None:
+    """Move this process, a new worker, to another tree and its private folders."""
+    boot = Here.boot
+    settings.put(os.environ, settings.home_environment(boot, number))
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"]
+    switch.SWITCH.board = switch.Board(boot.board(number), len(boot.files), boot.slots)
+    Here.loading.enter(number)
+    Here.hand_over.refresh()
+
+
+def invert(slots: tuple[int, ...]) -> None:
+    """Invert outcomes in this process and in all that it starts from now on."""
+    switch.invert(slots)
+    if slots:
+        os.environ[settings.INVERT] = ",".join(str(slot) for slot in slots)
+    else:
+        os.environ.pop(settings.INVERT, None)
+    Here.hand_over.refresh()
+
+
+def _note_script() -> None:
+    """Note a file with rows that is run as a script: it does not come in by the import system."""
+    script = next((word for word in sys.orig_argv[1:] if word.endswith(".py")), None)
+    if script is None or {"-m", "-c"} & set(sys.orig_argv[1 : sys.orig_argv.index(script)]):
+        return
+    file = Here.loading.woven_file(script) or Here.loading.file_of_original(script)
+    board = switch.SWITCH.board
+    if file is not None and board is not None:
+        board.bare(file.number)

@@ -1,0 +1,154 @@
+"""Hand the switch to child processes, also under an environment of the test's own making."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from .settings import RUN, VARIABLES
+from .switch import FLAG_LOST_CHILD, SWITCH
+
+_ENVIRONMENT_ARGUMENT: Final = 5
+"""Position of the environment among the arguments of ``fork_exec``."""
+_IGNORING: Final = frozenset("EIS")
+"""Options of Python that keep ``PYTHONPATH`` or ``sitecustomize`` from being read."""
+_TAKES_A_VALUE: Final = frozenset("WXQ")
+
+
+class HandOver:
+    """Knows what child processes need, whatever becomes of ``os.environ``."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+        self._ours: dict[str, str] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take over what ``os.environ`` says of the switch now."""
+        self._ours = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+
+    def variables(self) -> dict[str, str]:
+        """Return what a child of ours is to have in its environment."""
+        path = self._python_path(os.environ.get("PYTHONPATH", ""))
+        return {**self._ours, "PYTHONPATH": path}
+
+    def restore(self) -> None:
+        """Give the process's own environment back to children that inherit it."""
+        for name, value in self._ours.items():
+            os.putenv(name, value)
+        os.putenv("PYTHONPATH", self._python_path(os.environ.get("PYTHONPATH", "")))
+
+    def environment(self, given: Sequence[bytes] | None) -> list[bytes] | None:
+        """Return the environment of a child that was to be started with a given one."""
+        if given is None:
+            if os.environ.get(RUN) == self._ours.get(RUN) and self._in_path(os.environ):
+                return None
+            given = [name + b"=" + value for name, value in os.environb.items()]
+        pairs = dict(each.split(b"=", 1) for each in given if b"=" in each)
+        for name in VARIABLES:
+            pairs.pop(os.fsencode(name), None)
+        for name, value in self._ours.items():
+            pairs[os.fsencode(name)] = os.fsencode(value)
+        path = os.fsdecode(pairs.get(b"PYTHONPATH", b""))
+        pairs[b"PYTHONPATH"] = os.fsencode(self._python_path(path))
+        return [name + b"=" + value for name, value in pairs.items()]
+
+    def keeps(self, environment: Mapping[str, str] | None) -> bool:
+        """Tell whether a child with this environment has the switch."""
+        return environment is None or environment.get(RUN) == self._ours.get(RUN)
+
+    def _in_path(self, environment: Mapping[str, str]) -> bool:
+        return self._bootstrap in environment.get("PYTHONPATH", "").split(os.pathsep)
+
+    def _python_path(self, path: str) -> str:
+        entries = [entry for entry in path.split(os.pathsep) if entry]
+        rest = [entry for entry in entries if entry != self._bootstrap]
+        return os.pathsep.join([self._bootstrap, *rest])
+
+
+def install(bootstrap: str) -> HandOver:
+    """See to it that children of this process have the switch."""
+    hand_over = HandOver(bootstrap)
+    if sys.platform != "win32":
+        _wrap_fork_exec(hand_over)
+    sys.addaudithook(_auditor(hand_over))
+    return hand_over
+
+
+def _wrap_fork_exec(hand_over: HandOver) -> None:
+    import _posixsubprocess  # noqa: PLC0415  # not on every platform
+
+    original: Callable[..., int] = _posixsubprocess.fork_exec
+
+    def fork_exec(*arguments: object) -> int:
+        given = arguments[_ENVIRONMENT_ARGUMENT]
+        environment = hand_over.environment(given)  # type: ignore[arg-type]
+        return original(
+            *arguments[:_ENVIRONMENT_ARGUMENT],
+            environment,
+            *arguments[_ENVIRONMENT_ARGUMENT + 1 :],
+        )
+
+    _posixsubprocess.fork_exec = fork_exec  # type: ignore[assignment]
+    subprocess._fork_exec = fork_exec  # type: ignore[attr-defined]  # noqa: SLF001
+    subprocess._USE_POSIX_SPAWN = False  # type: ignore[attr-defined]  # noqa: SLF001  # has no door for us
+
+
+def _auditor(hand_over: HandOver) -> Callable[[str, tuple[object, ...]], None]:
+    """Return an audit hook that notes the children that cannot have the switch."""
+
+    def audit(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "subprocess.Popen":
+            _look_at(arguments[1])
+        elif event == "os.system":
+            hand_over.restore()
+        elif event in ("os.exec", "os.posix_spawn"):
+            _look_at(arguments[1])
+            if not hand_over.keeps(_texts(arguments[2])):
+                _lost()
+            elif arguments[2] is None:
+                hand_over.restore()
+
+    return audit
+
+
+def _texts(environment: object) -> Mapping[str, str] | None:
+    if not isinstance(environment, Mapping):
+        return None
+    return {os.fsdecode(name): os.fsdecode(value) for name, value in environment.items()}
+
+
+def _look_at(argv: object) -> None:
+    """Note a Python that is told not to read its environment."""
+    if isinstance(argv, str | bytes) or not isinstance(argv, Sequence) or not argv:
+        return
+    words = [os.fsdecode(word) for word in argv if isinstance(word, str | bytes | os.PathLike)]
+    if words and os.path.basename(words[0]).startswith(("python", "pypy")) and ignores(words[1:]):
+        _lost()
+
+
+def ignores(options: Sequence[str]) -> bool:
+    """Tell whether Python's command line keeps it from loading ``sitecustomize``."""
+    skip = False
+    for option in options:
+        if skip:
+            skip = False
+        elif not option.startswith("-") or option == "-" or option.startswith("--"):
+            return False
+        else:
+            letters = option[1:]
+            for position, letter in enumerate(letters):
+                if letter in _IGNORING:
+                    return True
+                if letter in "cm":
+                    return False
+                if letter in _TAKES_A_VALUE:
+                    skip = position == len(letters) - 1
+                    break
+    return False
+
+
+def _lost() -> None:
+    if SWITCH.board is not None:
+        SWITCH.board.flag(FLAG_LOST_CHILD)

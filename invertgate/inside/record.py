@@ -1,0 +1,219 @@
+"""Run one test by pytest's own protocol in this process, and record what its reports say."""
+
+import gc
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Final
+
+import pytest
+from _pytest.outcomes import Exit, Failed
+
+from . import boot
+from .loading import note_bare_modules
+from .switch import FLAG_LOST_CHILD, FLAG_OLD_PYTHON, SWITCH
+
+_LONGEST_MESSAGE: Final = 400
+_TEST_FOLDERS: Final = frozenset(("test", "tests", "testing"))
+_MOST_SOURCES_OF_CHANCE: Final = 64
+
+Record = dict[str, Any]
+"""What one run told us, in the words of ``model.Run``, with ``taken`` (slots) beside them."""
+
+
+class Recorder:
+    """A plugin that follows one item through its phases."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self._phases: dict[str, str] = {}
+        self._call_errors: list[BaseException] = []
+        self._errors: dict[str, BaseException] = {}
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Iterator[Any]:
+        """Keep the exception of a phase: the report itself is asked for no text."""
+        report = yield
+        if item is self._item and call.excinfo is not None and report.outcome == "failed":
+            self._errors.setdefault(call.when, call.excinfo.value)
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note how a phase ended; a subtest that fails makes its test's call phase fail."""
+        if report.nodeid != self._item.nodeid:
+            return
+        said = _said(report, report.when in self._errors)
+        if self._phases.get(report.when or "") != "failed":
+            self._phases[report.when or ""] = said
+
+    def interrupted(self, error: BaseException) -> None:
+        """Note what came out of the protocol itself: pytest lets it through."""
+        phase = "setup" if "setup" not in self._phases else "call"
+        if "call" in self._phases:
+            phase = "teardown"
+        self._errors[phase] = error
+        self._phases[phase] = "failed"
+
+    def record(self) -> Record:
+        """Return ending, phase and exception of the run."""
+        for phase, said in self._phases.items():
+            if said == "passed" or (phase == "teardown" and self._phases.get("call") == "failed"):
+                continue
+            ending = said if said != "failed" else "failed" if phase == "call" else "error"
+            return {"ending": ending, "phase": phase, **_described(self._item, self._errors.get(phase))}
+        done = {"setup", "call", "teardown"} <= self._phases.keys()
+        return {"ending": "passed" if done else "ended without a report"}
+
+
+def _said(report: pytest.TestReport, has_error: bool) -> str:
+    if hasattr(report, "wasxfail"):
+        return "xfailed" if report.skipped else "xpassed"
+    if report.failed and report.when == "call" and not has_error and not _is_subtest(report):
+        return "xpassed"  # a strict xfail, or an unexpected success of unittest
+    return report.outcome
+
+
+def _is_subtest(report: pytest.TestReport) -> bool:
+    return type(report).__name__ == "SubtestReport" or getattr(report, "context", None) is not None
+
+
+def _described(item: pytest.Item, error: BaseException | None) -> Record:
+    if error is None:
+        return {}
+    inside = _frames_inside(error.__traceback__)
+    where = f"{inside[-1][0]}:{inside[-1][1]}" if inside else ""
+    asserted = isinstance(error, AssertionError | Failed)
+    by_test = not inside or _is_test_file(item, inside[-1][0])
+    return {
+        "exception": type(error).__name__,
+        "message": _message(error),
+        "where": where,
+        "killer": "assertion" if asserted and by_test else "exception",
+    }
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)[:_LONGEST_MESSAGE]
+    except BaseException:  # noqa: BLE001  # its __str__ is the user's code
+        return "(its message cannot be shown)"
+
+
+def _frames_inside(traceback: TracebackType | None) -> list[tuple[str, int]]:
+    """Return path and line of those entries of a traceback that lie in the tree."""
+    top = boot.Here.loading.rebase.tree + os.sep
+    entries = []
+    while traceback is not None:
+        path = traceback.tb_frame.f_code.co_filename
+        if path.startswith(top):
+            entries.append((path[len(top) :].replace(os.sep, "/"), traceback.tb_lineno))
+        traceback = traceback.tb_next
+    return entries
+
+
+def _is_test_file(item: pytest.Item, path: str) -> bool:
+    *folders, name = path.split("/")
+    stem = name.removesuffix(".py")
+    return (
+        stem.startswith("test_")
+        or stem.endswith("_test")
+        or stem == "conftest"
+        or bool(_TEST_FOLDERS.intersection(folders))
+        or str(item.path).replace(os.sep, "/").endswith("/" + path)
+    )
+
+
+def run(item: pytest.Item, *, look_around: bool) -> Record:
+    """Run an item alone, set-up and teardown with it, and return what happened.
+
+    Args:
+        item: a collected item; nothing else has run in this process.
+        look_around: also note which files with rows this process holds without being woven.
+    """
+    recorder = Recorder(item)
+    _ask_for_no_traceback(item)
+    manager = item.config.pluginmanager
+    manager.register(recorder, "invertgate-recorder")
+    chance = _SourcesOfChance()
+    started = time.monotonic()
+    try:
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        record = recorder.record()
+    except Exit as error:
+        record = {"ending": "exited", "message": str(error)}
+    except KeyboardInterrupt as error:
+        recorder.interrupted(error)
+        record = recorder.record()
+    record["seconds"] = time.monotonic() - started
+    record["chance"] = chance.used()
+    if look_around:
+        note_bare_modules(boot.Here.loading, list(sys.modules.values()))
+    return record
+
+
+def protocol(item: pytest.Item) -> None:
+    """Run one item as pytest does, without the ways of plugins that would run it again."""
+    from _pytest.runner import runtestprotocol  # noqa: PLC0415
+
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    runtestprotocol(item, nextitem=None)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+
+
+def _ask_for_no_traceback(item: pytest.Item) -> None:
+    """A traceback as text costs more than the run; type, message and line come from the exception."""
+    for name in ("repr_failure", "_repr_failure_py"):
+        setattr(item, name, lambda *_, **__: "not asked for")
+
+
+class _SourcesOfChance:
+    """The generators of random numbers whose state is the same in every fork of one process.
+
+    The module ``random`` itself seeds its own anew in every fork.
+    """
+
+    def __init__(self) -> None:
+        self._states = [(each, each.getstate()) for each in _generators()]
+
+    def used(self) -> bool:
+        """Tell whether a number was drawn since."""
+        return any(each.getstate() != state for each, state in self._states)
+
+
+_found: list[random.Random] | None = None
+
+
+def find_sources_of_chance() -> None:
+    """Look once, in the process that is forked from, for generators made at import."""
+    global _found  # noqa: PLW0603
+    own = getattr(random, "_inst", None)
+    _found = [
+        each
+        for each in gc.get_objects()
+        if isinstance(each, random.Random)
+        and not isinstance(each, random.SystemRandom)
+        and each is not own
+    ][:_MOST_SOURCES_OF_CHANCE]
+
+
+def _generators() -> list[random.Random]:
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None and hasattr(numpy_random, "seed"):
+        numpy_random.seed()
+    return _found or []
+
+
+def notes_of_board() -> list[str]:
+    """Return what the board says stood in the way of proof."""
+    board = SWITCH.board
+    notes = []
+    if board is not None and board.flagged(FLAG_LOST_CHILD):
+        notes.append("child without the switch")
+    if board is not None and board.flagged(FLAG_OLD_PYTHON):
+        notes.append("child on a Python older than 3.11")
+    return notes

@@ -1,0 +1,281 @@
+"""Carry out single runs: forks of a warm process, or fresh processes; each watched and ended."""
+
+import contextlib
+import fcntl
+import gc
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+import pytest
+
+from . import boot, limits, record, settings
+from .limits import Limits
+from .record import Record
+from .switch import SWITCH
+
+_HIGH: Final = 200
+"""Descriptors of ours start here, out of the way of tests that close the low ones."""
+_PIECE: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One run to be carried out."""
+
+    test: str
+    slots: tuple[int, ...]
+    """What is inverted; empty in a control."""
+    cold: bool
+    limits: Limits
+
+
+class Runner:
+    """Carries out runs one after another, in a process that has no other children."""
+
+    def __init__(
+        self,
+        items: Mapping[str, pytest.Item],
+        arguments: list[str],
+        folder: str,
+    ) -> None:
+        self._items = items
+        self._arguments = arguments
+        self._folder = folder
+        self._at_import = set(SWITCH.board.all_taken()) if SWITCH.board is not None else set()
+        self._seeded = {name: set(os.listdir(os.path.join(folder, name))) for name in _PRIVATE}
+
+    def carry_out(self, order: Order) -> Record:
+        """Carry out one run, and leave nothing of it."""
+        if SWITCH.board is not None:
+            SWITCH.board.clear()
+        started = time.monotonic()
+        before = _children_cpu()
+        result = self._cold(order) if order.cold else self._warm(order)
+        result.setdefault("seconds", time.monotonic() - started)
+        if limits.reap():
+            limits.end_below(os.getpid())
+        result["cpu"] = _children_cpu() - before
+        if result["cpu"] > order.limits.cpu and result["ending"] in ("passed", "failed"):
+            result["ending"] = "cpu time used up"
+        result["taken"] = SWITCH.board.all_taken() if SWITCH.board is not None else []
+        result["notes"] = record.notes_of_board()
+        self._tidy()
+        return result
+
+    @property
+    def at_import(self) -> set[int]:
+        """The slots of the outcomes that were taken while modules were imported."""
+        return self._at_import
+
+    def _warm(self, order: Order) -> Record:
+        item = self._items[order.test]
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reader)
+            _forked(item, order, writer)
+        os.close(writer)
+        try:
+            return _await_fork(pid, reader, order.limits)
+        finally:
+            os.close(reader)
+
+    def _cold(self, order: Order) -> Record:
+        told = os.path.join(self._folder, "cold.json")
+        answer = os.path.join(self._folder, "answer.json")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(answer)
+        with open(told, "w", encoding="utf-8") as file:
+            json.dump({"test": order.test, "answer": answer, "inverted": bool(order.slots)}, file)
+        boot.invert(order.slots)
+        environment = {**os.environ, settings.COLD: told}
+        for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"):
+            environment.pop(name, None)
+        process = subprocess.Popen(
+            self._command(order.test),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        boot.invert(())
+        return _await_process(process, answer, order.limits)
+
+    def _command(self, test: str) -> list[str]:
+        base = os.path.join(self._folder, "base")
+        options = [*self._arguments, f"--basetemp={base}"]
+        return [sys.executable, "-m", "pytest", *options, _file_of(test)]
+
+    def _tidy(self) -> None:
+        """Empty the private folders, so that every run finds them alike."""
+        for name in _PRIVATE:
+            folder = os.path.join(self._folder, name)
+            try:
+                entries = os.listdir(folder)
+            except OSError:
+                os.makedirs(folder, exist_ok=True)
+                continue
+            for entry in entries:
+                if entry not in self._seeded[name]:
+                    _remove(os.path.join(folder, entry))
+
+
+_PRIVATE: Final = ("home", "tmp")
+
+
+def _remove(path: str) -> None:
+    if os.path.islink(path) or not os.path.isdir(path):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _children_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # finer than os.times
+    return used.ru_utime + used.ru_stime
+
+
+def _file_of(nodeid: str) -> str:
+    return nodeid.split("::", 1)[0]
+
+
+def _forked(item: pytest.Item, order: Order, writer: int) -> NoReturn:
+    """Run an item in a fork, tell what happened, and vanish without any clean-up."""
+    try:
+        channel = fcntl.fcntl(writer, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+        os.close(writer)
+        os.setsid()
+        limits.die_with_parent()
+        limits.guard(order.limits)
+        boot.invert(order.slots)
+        _tell(channel, record.run(item, look_around=not order.slots))
+    except BaseException as error:  # noqa: BLE001  # nothing may get back into the forked loop
+        with contextlib.suppress(BaseException):
+            _tell(channel, {"ending": "ended without a report", "message": repr(error)[:400]})
+    finally:
+        os._exit(0)
+
+
+def _tell(channel: int, told: Record) -> None:
+    line = json.dumps(told).encode("utf-8", "backslashreplace") + b"\n"
+    while line:
+        line = line[os.write(channel, line) :]
+
+
+def _await_fork(pid: int, reader: int, run_limits: Limits) -> Record:
+    poll = select.poll()
+    poll.register(reader, select.POLLIN | select.POLLHUP)
+    pieces = bytearray()
+
+    def ended(seconds: float) -> bool:
+        if not poll.poll(seconds * 1000):
+            return False
+        piece = os.read(reader, _PIECE)
+        pieces.extend(piece)
+        return not piece or pieces.endswith(b"\n")
+
+    passed = limits.watch(pid, run_limits, ended)
+    if passed:
+        limits.end_below(os.getpid())
+        return {"ending": passed}
+    _, status = os.waitpid(pid, 0)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    return _understood(bytes(pieces), os.waitstatus_to_exitcode(status))
+
+
+def _understood(line: bytes, code: int) -> Record:
+    if line.endswith(b"\n"):
+        told: Record = json.loads(line)
+        return told
+    if code < 0:
+        return {"ending": "killed by a signal", "message": _signal_name(-code)}
+    return {"ending": "ended without a report", "message": f"exit code {code}"}
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _await_process(
+    process: "subprocess.Popen[bytes]", answer: str, run_limits: Limits
+) -> Record:
+    def ended(seconds: float) -> bool:
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    passed = limits.watch(process.pid, run_limits, ended)
+    if passed:
+        limits.end_below(os.getpid())
+        process.wait()
+        return {"ending": passed}
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    try:
+        with open(answer, "rb") as file:
+            return _understood(file.read(), process.returncode)
+    except OSError:
+        return _understood(b"", process.returncode)
+
+
+def serve(runner_of: Callable[[], Runner], channel: Any) -> NoReturn:
+    """Carry out runs that come as lines of JSON, in a fork of a worker, until the worker is gone.
+
+    The runs are forked from a child of this process, so that one more is there to be forked when
+    a test ends the process above it.
+    """
+    try:
+        limits.die_with_parent()
+        limits.adopt_orphans()
+        record.find_sources_of_chance()
+        runner = runner_of()
+        gc.collect()
+        gc.freeze()
+        while _served(runner, channel) != 0:
+            limits.end_below(os.getpid())
+            _answer(channel, {"ending": "worker lost", "taken": []})
+    finally:
+        limits.end_below(os.getpid())
+        os._exit(0)
+
+
+def _served(runner: Runner, channel: Any) -> int:
+    """Serve in a child of this process; return how it ended."""
+    pid = os.fork()
+    if pid != 0:
+        return os.waitpid(pid, 0)[1]
+    try:
+        limits.die_with_parent()
+        limits.adopt_orphans()
+        for line in channel:
+            _answer(channel, runner.carry_out(_order(json.loads(line))))
+    finally:
+        limits.end_below(os.getpid())
+        os._exit(0)
+
+
+def _answer(channel: Any, told: Record) -> None:
+    channel.write((json.dumps(told) + "\n").encode())
+    channel.flush()
+
+
+def _order(told: Record) -> Order:
+    return Order(told["test"], tuple(told["slots"]), told["cold"], Limits(*told["limits"]))

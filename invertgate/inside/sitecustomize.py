@@ -1,0 +1,41 @@
+"""Python runs this when it starts in a run of invertgate; it then runs the one it stands before."""
+
+import os
+import sys
+
+
+def _start() -> None:
+    scratch = os.environ.get("INVERTGATE_RUN")
+    if not scratch:
+        return
+    if sys.version_info < (3, 11):
+        _note_old_python(scratch)
+        return
+    from _invertgate_inside import boot  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    boot.start(scratch)
+
+
+def _note_old_python(scratch):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    board = os.path.join(scratch, os.environ.get("INVERTGATE_TREE", "0"), "board")
+    with open(board, "r+b") as file:
+        file.seek(1)
+        file.write(b"\x01")
+
+
+def _run_the_next() -> None:
+    import importlib.machinery  # noqa: PLC0415
+    import importlib.util  # noqa: PLC0415
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    rest = [entry for entry in sys.path if os.path.abspath(entry) != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", rest)
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+_start()
+_run_the_next()

@@ -1,0 +1,214 @@
+"""The order of the runs of an experiment: controls, inverted runs, and again.
+
+The runs of the rows of one test share their controls. With two pairs the order is *control,
+inverted …, inverted …, control*: a test that fails every second time, or from the second time on,
+cannot look like one that notices.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from .limits import Limits
+from .record import Record
+from .runs import Order
+
+_MORE_PAIRS: Final = 5
+"""Pairs that are added when runs disagree."""
+_USED_UP: Final = ("cpu time used up", "wall time used up")
+_NO_KILL: Final = frozenset(("MemoryError", "DeadlineExceeded"))
+"""Exceptions that tell of memory and time, and not of the code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How experiments are run."""
+
+    confirm: int
+    """How many pairs of a passing control and a failing inverted run have to agree."""
+    fork: bool
+    """False: every run is a fresh process."""
+    doubt: bool
+    """Ask a fresh process too before a test is blamed."""
+    factor: float
+    """Processor time of an inverted run, as a multiple of the control's."""
+    floor: float
+    """Least seconds of processor time of a run."""
+    wall_floor: float
+    """Least seconds of the clock of a run."""
+    memory: int
+    """Bytes that a run may use."""
+    control: float
+    """Seconds of the clock of a control in a fresh process; there is nothing to compare it with."""
+    control_fork: float
+    """The same in a fork, which may hang where a fresh process would not."""
+
+
+@dataclass(slots=True)
+class RowAtWork:
+    """A row, and what was run for it so far."""
+
+    number: int
+    slot: int
+    inverted: tuple[int, ...]
+    runs: list[Record] = field(default_factory=list)
+
+
+def fits(record: Record, row: RowAtWork) -> bool:
+    """Tell whether a control passed and took the row's outcome."""
+    return record["ending"] == "passed" and row.slot in record["taken"]
+
+
+def kills(record: Record, row: RowAtWork) -> bool:
+    """Tell whether an inverted run noticed: failed in its call phase, with the point passed."""
+    return (
+        record["ending"] == "failed"
+        and row.slot in record["taken"]
+        and record.get("exception") not in _NO_KILL
+    )
+
+
+def holds(row: RowAtWork) -> bool:
+    """Tell whether all runs that count agree that the test notices."""
+    counted = [run for run in row.runs if run.get("counted", True)]
+    return any(run["inverted"] for run in counted) and _agree(row)
+
+
+class Experiment:
+    """The runs of one test for some rows."""
+
+    def __init__(self, test: str, options: Options, carry_out: Callable[[Order], Record]) -> None:
+        self._test = test
+        self._options = options
+        self._carry_out = carry_out
+        self._budget: dict[bool, Limits] = {}
+
+    def run(self, rows: Sequence[RowAtWork], at_import: Iterable[int]) -> None:
+        """Run all that has to be run; the rows hold their runs afterwards."""
+        warm, cold = self._divided(rows, set(at_import))
+        if warm:
+            control = self._control(cold=False)
+            if control["ending"] != "passed":
+                _share(warm, {**control, "counted": False})
+                cold, warm = [*cold, *warm], []
+            else:
+                cold += self._rounds(warm, control, cold=False)
+        if cold:
+            control = self._control(cold=True)
+            if control["ending"] != "passed" and control["ending"] != "collection error":
+                again = self._control(cold=True)
+                _share(cold, control)
+                _share(cold, again)
+                return
+            self._rounds(cold, control, cold=True)
+
+    def _divided(
+        self, rows: Sequence[RowAtWork], at_import: set[int]
+    ) -> tuple[list[RowAtWork], list[RowAtWork]]:
+        """Keep outcomes that are taken at import for fresh processes."""
+        if not self._options.fork:
+            return [], list(rows)
+        cold = [row for row in rows if at_import.intersection((row.slot, *row.inverted))]
+        return [row for row in rows if row not in cold], cold
+
+    def _rounds(self, rows: list[RowAtWork], control: Record, *, cold: bool) -> list[RowAtWork]:
+        """Invert each row that the control takes, as often as asked; return rows for a cold turn."""
+        _share(rows, control)
+        taken = [row for row in rows if fits(control, row)]
+        doubtful = [] if cold else self._doubtful_controls(rows, taken)
+        for row in taken:
+            self._invert(row, cold=cold)
+        suspects = [row for row in taken if kills(row.runs[-1], row)]
+        if not cold:
+            doubtful += [row for row in taken if row not in suspects and self._doubts(row)]
+        for row in taken:
+            if row.runs[-1]["ending"] in _USED_UP and row not in doubtful:
+                self._invert(row, cold=cold)
+        self._confirm(suspects, control, cold=cold)
+        return doubtful
+
+    def _confirm(self, rows: list[RowAtWork], control: Record, *, cold: bool) -> None:
+        for pair in range(1, self._options.confirm):
+            if not rows:
+                return
+            last = pair == self._options.confirm - 1
+            fresh = cold or (last and control.get("chance", False))
+            if pair % 2 == 0:
+                _share(rows, self._control(cold=fresh))
+            for row in rows:
+                self._invert(row, cold=fresh)
+            if pair % 2 == 1:
+                _share(rows, self._control(cold=fresh))
+        for row in rows:
+            if not _agree(row):
+                self._look_closer(row, cold=cold)
+
+    def _look_closer(self, row: RowAtWork, *, cold: bool) -> None:
+        """Run more pairs of a row whose runs disagree, for the report to say how often."""
+        for _ in range(_MORE_PAIRS):
+            self._invert(row, cold=cold)
+            row.runs.append(self._control(cold=cold))
+
+    def _doubtful_controls(
+        self, rows: list[RowAtWork], taken: list[RowAtWork]
+    ) -> list[RowAtWork]:
+        """Ask a fresh process before a test is said not to take an outcome."""
+        missed = [row for row in rows if row not in taken]
+        if not missed or not self._options.doubt:
+            return []
+        fresh = self._control(cold=True)
+        found = [row for row in missed if fits(fresh, row)]
+        _share([row for row in missed if row not in found], fresh)
+        for row in found:
+            _set_aside(row)
+        return found
+
+    def _doubts(self, row: RowAtWork) -> bool:
+        """Ask a fresh process before a test is said to stay green; tell whether it differs."""
+        if row.runs[-1]["ending"] != "passed" or not self._options.doubt:
+            return False
+        fresh = self._inverted(row, cold=True)
+        if fresh["ending"] == "passed":
+            row.runs.append(fresh)
+            return False
+        _set_aside(row)
+        return True
+
+    def _control(self, *, cold: bool) -> Record:
+        known = self._budget.get(cold)
+        options = self._options
+        limit = options.control if cold else options.control_fork
+        control = self._carry_out(
+            Order(self._test, (), cold, known or Limits(limit, limit, options.memory))
+        )
+        if cold not in self._budget and control["ending"] == "passed":
+            cpu = max(options.floor, options.factor * control["cpu"])
+            wall = max(options.wall_floor, 3 * cpu, options.factor * control["seconds"])
+            self._budget[cold] = Limits(cpu, wall, options.memory)
+        return control
+
+    def _invert(self, row: RowAtWork, *, cold: bool) -> None:
+        row.runs.append(self._inverted(row, cold=cold))
+
+    def _inverted(self, row: RowAtWork, *, cold: bool) -> Record:
+        if cold not in self._budget:
+            self._control(cold=cold)
+        limits = self._budget.get(cold) or next(iter(self._budget.values()))
+        return self._carry_out(Order(self._test, row.inverted, cold, limits))
+
+
+def _agree(row: RowAtWork) -> bool:
+    return all(
+        kills(run, row) if run["inverted"] else fits(run, row)
+        for run in row.runs
+        if run.get("counted", True)
+    )
+
+
+def _share(rows: Iterable[RowAtWork], control: Record) -> None:
+    for row in rows:
+        row.runs.append(control)
+
+
+def _set_aside(row: RowAtWork) -> None:
+    row.runs = [{**run, "counted": False} for run in row.runs]

@@ -1,0 +1,186 @@
+"""The switch: which outcomes are inverted in this process, and the probes that woven code calls.
+
+Every decision of a woven file has two slots on the *board*, a small file that is mapped into all
+processes of a run: an even one for its true side (or its handler, case or else), and the odd one
+behind it for its false side. A probe marks the slot of the outcome that is taken *before* it is
+inverted, so a mark says that the point was passed even if the process is killed right after.
+"""
+
+import builtins
+import mmap
+import os
+import sys
+from collections.abc import Iterable
+from types import FrameType
+from typing import Final
+
+PROBE_TEST: Final = "invertgate test"
+PROBE_HANDLER: Final = "invertgate handler"
+PROBE_STAR_HANDLER: Final = "invertgate star handler"
+PROBE_BODY: Final = "invertgate body"
+PROBE_GUARD: Final = "invertgate guard"
+EVERYTHING: Final = "invertgate everything"
+"""Names of builtins that are no identifiers, so that nothing in user code can shadow them."""
+
+HEADER: Final = 64
+"""Bytes of the board before the first file: flags of the run as a whole."""
+FLAG_LOST_CHILD: Final = 0
+"""A Python child process was started that cannot have the switch."""
+FLAG_OLD_PYTHON: Final = 1
+"""A child process runs a Python on which nothing is woven."""
+
+
+class Board:
+    """A mapped file in which processes of a run note what happened; a byte a fact."""
+
+    def __init__(self, path: str, files: int, slots: int) -> None:
+        self.path = path
+        self.files = files
+        self.size = size_of(files, slots)
+        self._first_slot = HEADER + 2 * files
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            if os.fstat(descriptor).st_size < self.size:
+                os.ftruncate(descriptor, self.size)
+            self._memory = mmap.mmap(descriptor, self.size)
+        finally:
+            os.close(descriptor)
+
+    def flag(self, number: int) -> None:
+        """Set a flag of the run as a whole."""
+        self._memory[number] = 1
+
+    def flagged(self, number: int) -> bool:
+        """Tell whether a flag is set."""
+        return self._memory[number] == 1
+
+    def woven(self, file: int) -> None:
+        """Note that the woven code of a file was loaded."""
+        self._memory[HEADER + file] = 1
+
+    def is_woven(self, file: int) -> bool:
+        """Tell whether some process loaded the woven code of a file."""
+        return self._memory[HEADER + file] == 1
+
+    def bare(self, file: int) -> None:
+        """Note that a file was, or may have been, executed without being woven."""
+        self._memory[HEADER + self.files + file] = 1
+
+    def is_bare(self, file: int) -> bool:
+        """Tell whether some process executed a file without weaving."""
+        return self._memory[HEADER + self.files + file] == 1
+
+    def take(self, slot: int) -> None:
+        """Note that an outcome was taken."""
+        self._memory[self._first_slot + slot] = 1
+
+    def taken(self, slot: int) -> bool:
+        """Tell whether an outcome was taken."""
+        return self._memory[self._first_slot + slot] == 1
+
+    def all_taken(self) -> list[int]:
+        """Return the slots of all outcomes that were taken."""
+        marks = self._memory[self._first_slot :]
+        return [slot for slot, mark in enumerate(marks) if mark] if any(marks) else []
+
+    def clear(self) -> None:
+        """Forget everything but which files are woven or bare, which stays true of a process."""
+        self._memory[:HEADER] = bytes(HEADER)
+        self._memory[self._first_slot :] = bytes(self.size - self._first_slot)
+
+
+def size_of(files: int, slots: int) -> int:
+    """Return the size in bytes of a board."""
+    return HEADER + 2 * files + slots + 1
+
+
+class Switch:
+    """What is inverted in this process."""
+
+    def __init__(self) -> None:
+        self.inverted: frozenset[int] = frozenset()
+        self.board: Board | None = None
+        self._rests: dict[tuple[int, int], BaseException | None] = {}
+
+    def test(self, slot: int, value: object) -> bool:
+        """Return the truth of a test, overridden if the side that it takes is inverted."""
+        truth = not not value  # noqa: SIM208  # asks for the truth once, as `if` does
+        side = slot if truth else slot + 1
+        if self.board is not None:
+            self.board.take(side)
+        return truth if side not in self.inverted else not truth
+
+    def body(self, slot: int) -> bool:
+        """Tell whether an ``else`` body, or a case without a guard, is to be entered."""
+        if self.board is not None:
+            self.board.take(slot)
+        return slot not in self.inverted
+
+    def guard(self, slot: int, value: object) -> bool:
+        """Return the truth of a guard, False if its case is inverted."""
+        return self.body(slot) if value else False
+
+    def handler(self, slot: int, expected: object) -> object:
+        """Return what a handler expects, or nothing at all if it fits and is inverted."""
+        return self._expect(slot, expected, _fits(sys.exception(), expected))
+
+    def star_handler(self, slot: int, order: int, site: int, expected: object) -> object:
+        """Do the same for ``except*``, where earlier handlers have taken their part of the group.
+
+        While a later handler's type is evaluated, ``sys.exception()`` is the part that the one
+        before it was given, so what is left has to be followed from the first on. ``order`` is 0
+        for the first handler of a statement, ``site`` tells the statements of a frame apart; a
+        negative ``slot`` belongs to a handler without a row.
+        """
+        frame: FrameType = sys._getframe(1)  # noqa: SLF001
+        key = (id(frame), site)
+        rest = sys.exception() if order == 0 else self._rests.get(key)
+        part, left = _split(rest, expected)
+        inverted = slot >= 0 and part is not None and slot in self.inverted
+        self._rests[key] = rest if inverted else left
+        return self._expect(slot, expected, part is not None) if slot >= 0 else expected
+
+    def _expect(self, slot: int, expected: object, fits: bool) -> object:
+        if not fits:
+            return expected
+        return expected if self.body(slot) else ()
+
+
+def _fits(error: BaseException | None, expected: object) -> bool:
+    """Decide as ``except`` does: by the class's ``__mro__``, tuples within tuples allowed."""
+    if isinstance(expected, tuple):
+        return any(_fits(error, each) for each in expected)
+    return expected in type(error).__mro__
+
+
+def _split(
+    error: BaseException | None, expected: object
+) -> tuple[BaseException | None, BaseException | None]:
+    """Return the part of an exception that ``except*`` would take, and the rest."""
+    if error is None:
+        return None, None
+    if not isinstance(error, BaseExceptionGroup):
+        return (error, None) if _fits(error, expected) else (None, error)
+    try:
+        return error.split(expected)  # type: ignore[arg-type]
+    except TypeError:  # the `except*` itself is about to say so
+        return None, error
+
+
+SWITCH: Final = Switch()
+
+
+def install() -> None:
+    """Make the probes known to woven code."""
+    names = vars(builtins)
+    names[PROBE_TEST] = SWITCH.test
+    names[PROBE_HANDLER] = SWITCH.handler
+    names[PROBE_STAR_HANDLER] = SWITCH.star_handler
+    names[PROBE_BODY] = SWITCH.body
+    names[PROBE_GUARD] = SWITCH.guard
+    names[EVERYTHING] = BaseException
+
+
+def invert(slots: Iterable[int]) -> None:
+    """Choose the outcomes that are inverted in this process and its children from now on."""
+    SWITCH.inverted = frozenset(slots)

@@ -1,0 +1,201 @@
+"""Private copies of a working tree, one a worker, that are gone afterwards."""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+_PREFIX: Final = "ig-"  # short: the paths of sockets in it must stay below 108 bytes
+_CACHES: Final = frozenset(
+    (
+        "__pycache__",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".hypothesis",
+        ".tox",
+        ".nox",
+        ".hg",
+        ".svn",
+        "node_modules",
+        "invertgate.out",
+    )
+)
+"""Folders that no test needs; ``.git`` is left out too, and lent in another way."""
+_GIT_SETTINGS: Final = (".gitconfig", ".config/git")
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Private copies of one tree; worker *n* has the *n*-th, counted from 0."""
+
+    scratch: Path
+    name: str
+    count: int
+
+    def place(self, number: int) -> Path:
+        """Return the folder that holds a copy and the private folders beside it."""
+        return self.scratch / str(number)
+
+    def top(self, number: int) -> Path:
+        """Return the top of a copy."""
+        return self.place(number) / self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which files of a working tree are copied."""
+
+    exclude: tuple[str, ...] = ()
+    """Globs of paths, relative to the top, that are left out."""
+    include: tuple[str, ...] = ()
+    """Globs of paths that are copied although a rule of ours leaves them out."""
+
+    def leaves_out(self, path: str, name: str, is_environment: bool) -> bool:
+        """Tell whether a file or folder is left out."""
+        if any(fnmatchcase(path, glob) for glob in self.include):
+            return False
+        return (
+            name in _CACHES
+            or name == ".git"
+            or is_environment
+            or any(fnmatchcase(path, glob) for glob in self.exclude)
+        )
+
+
+@contextmanager
+def private_trees(
+    root: Path, count: int, selection: Selection, extra: Callable[[Path], None] | None = None
+) -> Generator[Trees]:
+    """Lend copies of a working tree.
+
+    Args:
+        root: The top of the tree; it is only read.
+        count: How many copies.
+        selection: Which files are copied.
+        extra: Called with the top of each copy, to put a repository beside its files.
+
+    Yields:
+        The copies. They, and all that was put beside them, are gone when the block is left.
+    """
+    _remove_remains()
+    scratch = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+    try:
+        trees = Trees(scratch.resolve(), root.name or "root", count)
+        for number in range(count):
+            _furnish(trees, number, root, selection)
+            if extra is not None:
+                extra(trees.top(number))
+        yield trees
+    finally:
+        _remove(scratch)
+
+
+def environments_in(root: Path) -> tuple[Path, ...]:
+    """Return the virtual environments that lie in a tree, at most three folders down."""
+    found = []
+    for pattern in ("pyvenv.cfg", "*/pyvenv.cfg", "*/*/pyvenv.cfg", "*/*/*/pyvenv.cfg"):
+        found += [path.parent for path in root.glob(pattern)]
+    return tuple(found)
+
+
+def _furnish(trees: Trees, number: int, root: Path, selection: Selection) -> None:
+    place = trees.place(number)
+    for name in ("home", "tmp", "pyc", "woven"):
+        (place / name).mkdir(parents=True)
+    _seed_home(place / "home")
+    _copy(root, trees.top(number), selection)
+
+
+def _seed_home(home: Path) -> None:
+    """Give a private home the user's settings of git, which tests that commit rely on."""
+    for name in _GIT_SETTINGS:
+        source = Path.home() / name
+        target = home / name
+        with suppress(OSError):
+            if source.is_dir():
+                shutil.copytree(source, target)
+            elif source.is_file():
+                shutil.copyfile(source, target)
+
+
+def _copy(root: Path, target: Path, selection: Selection) -> None:
+    """Copy a tree with its times, empty folders and links, without following any link."""
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        made = target / folder
+        made.mkdir(parents=True, exist_ok=True)
+        with os.scandir(root / folder) as entries:
+            for entry in entries:
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if _copy_entry(entry, path, root, target, selection):
+                    waiting.append(path)
+
+
+def _copy_entry(
+    entry: "os.DirEntry[str]", path: str, root: Path, target: Path, selection: Selection
+) -> bool:
+    """Copy a file or link; tell whether it is a folder to go into."""
+    is_folder = entry.is_dir(follow_symlinks=False)
+    is_environment = is_folder and Path(entry.path, "pyvenv.cfg").exists()
+    if selection.leaves_out(path, entry.name, is_environment):
+        return False
+    if is_folder:
+        return True
+    if entry.is_symlink():
+        _copy_link(Path(entry.path), target / path, root, target)
+    elif stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode):
+        with suppress(FileNotFoundError):  # it went away while we were looking
+            shutil.copy2(entry.path, target / path)
+    return False
+
+
+def _copy_link(link: Path, target: Path, root: Path, top: Path) -> None:
+    """Copy a link; one that points into the tree by its full path points into the copy."""
+    pointed = Path(os.readlink(link))
+    if pointed.is_absolute() and pointed.is_relative_to(root):
+        pointed = top / pointed.relative_to(root)
+    target.symlink_to(pointed)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, also where tests have taken the right to do so away."""
+
+    def make_writable(function: Callable[[str], object], path: str, _: object) -> None:
+        with suppress(OSError):
+            Path(path).parent.chmod(0o700)
+            Path(path).chmod(0o700)
+            function(path)
+
+    shutil.rmtree(folder, onerror=make_writable)
+
+
+def _remove_remains() -> None:
+    """Remove what runs of ours have left that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        with suppress(ValueError, OSError):
+            pid = int(folder.name.removeprefix(_PREFIX).split("-")[0])
+            if folder.stat().st_uid == os.getuid() and not _is_alive(pid):
+                _remove(folder)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def missing_in(top: Path, paths: Iterable[str]) -> Sequence[str]:
+    """Return those of some files that are not there in a copy."""
+    return [path for path in paths if not (top / path).is_file()]
