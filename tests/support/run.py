@@ -5,9 +5,9 @@ import subprocess
 import sys
 import sysconfig
 import uuid
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -92,6 +92,8 @@ class Place:
 
     top: Path
     python: str = sys.executable
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """What the environment of a run has beside the least."""
 
     @property
     def scratch(self) -> Path:
@@ -108,6 +110,7 @@ class Place:
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
             _MARK: mark,
+            **self.variables,
         }
 
     def _beside(self, name: str) -> Path:
