@@ -81,6 +81,10 @@ def build(
     without = _by_key(result for result in results if result.verdict in WITHOUT_OUTCOME)
     claims = {row.outcome.key: row.claims for row in rows}
     entries = {(entry.path, entry.id): entry for entry in gone}
+    if repeated := [
+        key for key, times in Counter(one.key for one in listing.outcomes).items() if times > 1
+    ]:
+        raise ConservationError(f"outcomes listed twice: {repeated}")
     made = [
         _outcome_row(
             outcome,

@@ -10,6 +10,7 @@ from rich.text import Text
 from invertgate.errors import ExitCode
 from invertgate.model import Outcome, Run, Verdict
 from invertgate.report.document import BindReport, Report, ReportRow
+from invertgate.report.store import FILE, FOLDER
 from invertgate.report.words import (
     MEANINGS,
     NEXT_STEPS,
@@ -19,6 +20,7 @@ from invertgate.report.words import (
     ending_in_words,
     examined_in_words,
     left_out_in_words,
+    next_for_group,
     next_steps,
     outcome_in_words,
     place_in_words,
@@ -109,9 +111,9 @@ def show_table(report: Report, console: Console) -> None:
         page.line(f"table {visible(table)}")
     for row in report.rows:
         state = "claimed" if row.verdict is None else row.verdict.replace("_", " ")
-        page.line(f"{state:<10} {_listed(row)}", _style(row.verdict), indent=2)
-        test = visible(row.test) if row.test else "no test"
-        page.line(test if row.verdict is not Verdict.EXEMPT else visible(row.reason), "", indent=13)
+        page.line(f"{state:<11} {_listed(row)}", _style(row.verdict), indent=2)
+        if row.test:
+            page.line(visible(row.test), indent=14)
     _files(page, report, verbose=False)
     _ending(page, report)
 
@@ -193,8 +195,7 @@ def _group(page: _Page, verdict: Verdict, rows: Sequence[ReportRow], *, verbose:
     for row in rows:
         page.line(place_in_words(row), indent=2)
         page.prose("what", outcome_in_words(row.kind, row.predicate, row.side))
-        if verdict is not Verdict.EXEMPT:
-            page.prose("test", row.test or "none")
+        page.prose("test", row.test or ("none" if row.line and row.verdict in NEXT_STEPS else ""))
         page.prose("why", row.reason)
         if row.ambiguous:
             page.prose("also", "one of several equals; all of them must be bound")
@@ -203,7 +204,7 @@ def _group(page: _Page, verdict: Verdict, rows: Sequence[ReportRow], *, verbose:
         if verbose or verdict in WITH_RUNS:
             _runs(page, row.runs)
     if verdict in NEXT_STEPS:
-        page.prose("next", NEXT_STEPS[verdict], indent=2)
+        page.prose("next", next_for_group(verdict, rows), indent=2)
 
 
 def _listed(row: ReportRow) -> str:
@@ -251,6 +252,8 @@ def _weak_tests(page: _Page, report: Report) -> None:
 
 
 def _files(page: _Page, report: Report, *, verbose: bool) -> None:
+    if report.not_parsed or report.left_out or report.notes:
+        page.line("")
     for broken in report.not_parsed:
         page.line(f"not parsed: {visible(f'{broken.path}:{broken.line}: {broken.message}')}", "red")
     if verbose:
@@ -267,6 +270,8 @@ def _ending(page: _Page, report: Report) -> None:
     page.line(f"\n{conservation(report)}", "bold")
     for path in report.written:
         page.line(f"wrote {visible(path)}")
+    if report.judged:
+        page.line(f"report: {FOLDER}/{FILE}")
     if not report.complete:
         page.line("the run did not get to its end; this says nothing about the patch", "red")
     style = "green" if report.exit_code == ExitCode.OK else "red"

@@ -1,7 +1,8 @@
 """Plain words for what a report says; strings only, and nothing in them can drive a terminal."""
 
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from invertgate.errors import ExitCode
@@ -14,7 +15,7 @@ SHORT_COMMIT: Final = 12
 DECISIONS: Final[Mapping[Kind, str]] = {
     Kind.IF: "`if {}`",
     Kind.EXCEPT: "`{}`",
-    Kind.TRY_ELSE: "`try` with `{}`",
+    Kind.TRY_ELSE: "`{}`",
     Kind.MATCH: "`{}`",
     Kind.FOR_ELSE: "`{}`",
     Kind.WHILE_ELSE: "`{}`",
@@ -80,6 +81,9 @@ ENDINGS: Final[Mapping[int, str]] = {
 }
 
 
+_MENDED_BY_HAND: Final = (Verdict.WEAK, Verdict.UNREACHED, Verdict.UNCOLLECTED, Verdict.RED)
+
+
 def visible(text: str) -> str:
     """Return text on one line in which whatever could drive a terminal is spelled out."""
     if text.isprintable():
@@ -110,7 +114,7 @@ def place_in_words(row: ReportRow) -> str:
 def against(report: Report) -> str:
     """Say what head was compared with."""
     if not report.base:
-        return "whole files, every outcome taken as new"
+        return "against nothing: whole files, every outcome taken as new"
     base = f"{report.base[:SHORT_COMMIT]} ({report.base_name})" if report.base_name else report.base
     return visible(f"against {base}")
 
@@ -164,9 +168,18 @@ def next_steps(report: Report) -> list[str]:
         steps.append("`invertgate bind` searches a test for each row without one")
     if counts.get(Verdict.LEFTOVER) or counts.get(Verdict.INHERITED):
         steps.append("`invertgate table --write` brings the table up to date")
+    if any(counts.get(verdict) for verdict in _MENDED_BY_HAND):
+        steps.append("mend the rows above; `invertgate run --id ID` judges one of them again")
     if not report.judged and not steps and report.undecided:
         steps.append("`invertgate run --changed` judges the rows")
     return steps
+
+
+def next_for_group(verdict: Verdict, rows: Sequence[ReportRow]) -> str:
+    """Say what to do about rows of one verdict, with the test's name where there is just one."""
+    tests = {row.test for row in rows}
+    test = shlex.quote(tests.pop()) if len(tests) == 1 else "NODEID"
+    return NEXT_STEPS[verdict].replace("NODEID", test)
 
 
 def nothing_new(report: Report) -> str:
