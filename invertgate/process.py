@@ -1,0 +1,191 @@
+"""The one door to subprocesses: run one to its end, start one to live on, end a whole tree."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import psutil
+
+GRACE_SECONDS = 2.0
+"""How long a process may take to end by itself once it was asked to."""
+_ROUNDS = 20  # against a process that starts others while it is being ended
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """How a process ended and what it wrote."""
+
+    code: int
+    """Its exit code; negative after a signal."""
+    stdout: bytes
+    stderr: bytes
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    input: bytes = b"",  # noqa: A002 - as subprocess calls it
+    timeout: float | None = None,
+) -> Completed:
+    """Run a program to its end, with nothing of the caller's on its standard input.
+
+    Args:
+        argv: The program and its arguments; no shell is asked.
+        cwd: Where it runs; by default where we do.
+        env: Its whole environment; by default ours.
+        input: What it reads from standard input.
+        timeout: Seconds after which it is killed (it alone, not its children).
+
+    Returns:
+        How it ended, whatever the exit code.
+
+    Raises:
+        OSError: The program cannot be started.
+        subprocess.TimeoutExpired: It took too long, and was killed.
+    """
+    done = subprocess.run(
+        argv, cwd=cwd, env=env, input=input, timeout=timeout, capture_output=True, check=False
+    )
+    return Completed(done.returncode, done.stdout, done.stderr)
+
+
+def start(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    log: Path | None = None,
+    pass_fds: Sequence[int] = (),
+) -> subprocess.Popen[bytes]:
+    """Start a program that leads a session of its own, so that Ctrl-C reaches only us.
+
+    Args:
+        argv: The program and its arguments; no shell is asked.
+        cwd: Where it runs; by default where we do.
+        env: Its whole environment; by default ours.
+        log: File to which its output and errors are appended; by default they are dropped.
+        pass_fds: Descriptors that stay open in it under the same numbers (not on Windows).
+
+    Returns:
+        The process. Whoever starts it ends it (``end_tree``, then ``wait``), as ``running`` does.
+
+    Raises:
+        OSError: The program cannot be started, or the log cannot be written.
+    """
+    with open(log or os.devnull, "ab") as output:  # noqa: PTH123 - devnull is no file of ours
+        return subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            pass_fds=pass_fds,
+            start_new_session=True,
+        )
+
+
+@contextmanager
+def running(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    log: Path | None = None,
+    pass_fds: Sequence[int] = (),
+) -> Generator[subprocess.Popen[bytes]]:
+    """Lend a started program; when the block is left, it and all that it started are gone.
+
+    The arguments are those of ``start``.
+    """
+    process = start(argv, cwd=cwd, env=env, log=log, pass_fds=pass_fds)
+    try:
+        yield process
+    finally:
+        end_tree(process.pid)
+        process.wait()
+
+
+def end_tree(pid: int, grace: float = GRACE_SECONDS) -> None:
+    """End a process, what it started, and what those left behind in its session.
+
+    Each is asked first (SIGTERM) and killed when ``grace`` seconds have passed; what appears
+    meanwhile is killed too. Nothing happens to this process and to its own session. The exit
+    status is left for whoever waits for the process.
+
+    Args:
+        pid: The process, not yet waited for: once it is, its number may be another's.
+        grace: Seconds between asking and killing.
+    """
+    asked = tree(pid)
+    for process in asked:
+        with _whatever_became_of_it():
+            process.terminate()
+    _wait_for_all(asked, grace)
+    for _ in range(_ROUNDS):
+        left = [process for process in {*asked, *tree(pid)} if _runs(process)]
+        if not left:
+            return
+        for process in left:
+            with _whatever_became_of_it():
+                process.kill()
+        _wait_for_all(left, GRACE_SECONDS)
+
+
+def tree(pid: int) -> "list[psutil.Process]":
+    """List a process, its descendants, and those of all members of the session that it leads."""
+    import psutil  # noqa: PLC0415 - costs more than all that a patch without outcomes needs
+
+    members = _session(pid)
+    with _whatever_became_of_it():
+        members.append(psutil.Process(pid))
+    for member in tuple(members):
+        with _whatever_became_of_it():
+            members += member.children(recursive=True)
+    return list({member.pid: member for member in members if member.pid != os.getpid()}.values())
+
+
+def _session(leader: int) -> "list[psutil.Process]":
+    import psutil  # noqa: PLC0415 - see tree
+
+    if sys.platform == "win32" or os.getsid(0) == leader:
+        return []
+    members = []
+    for process in psutil.process_iter():
+        with suppress(OSError):  # it ended, or is none of our business
+            if os.getsid(process.pid) == leader:
+                members.append(process)
+    return members
+
+
+def _wait_for_all(processes: "Sequence[psutil.Process]", seconds: float) -> None:
+    # Not psutil.wait_procs: that reaps our children, and their exit status is lost for Popen.
+    end = time.monotonic() + seconds
+    while any(_runs(process) for process in processes) and time.monotonic() < end:
+        time.sleep(0.005)
+
+
+def _runs(process: "psutil.Process") -> bool:
+    import psutil  # noqa: PLC0415 - see tree
+
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+@contextmanager
+def _whatever_became_of_it() -> Generator[None]:
+    import psutil  # noqa: PLC0415 - see tree
+
+    with suppress(psutil.Error):
+        yield
