@@ -1,0 +1,73 @@
+"""The decision table on disk: read if it is there, replaced as a whole or not at all."""
+
+import os
+from pathlib import Path
+
+from invertgate.errors import TableError
+from invertgate.table.document import Table, read
+
+
+def read_file(path: Path, name: str) -> Table | None:
+    """Read a table from disk.
+
+    Args:
+        path: Where it stands.
+        name: What messages call it.
+
+    Returns:
+        The table, or None if there is no such file; an empty file is a table without rows.
+
+    Raises:
+        TableError: It cannot be read, or is malformed.
+    """
+    try:
+        source = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise TableError(f"{name} cannot be read: {error.strerror}") from error
+    return read(source, name)
+
+
+def write_file(path: Path, content: bytes, top: Path) -> bool:
+    """Replace a file as a whole; a reader sees the old bytes or the new, never a part.
+
+    A symbolic link stays one, and what it leads to is replaced. The file keeps its mode.
+
+    Args:
+        path: The file; folders that it needs are made.
+        content: Its new bytes.
+        top: The folder that must not be left, also not through a link.
+
+    Returns:
+        Whether the bytes differed.
+
+    Raises:
+        TableError: It leads out of the repository, or the system refuses.
+    """
+    try:
+        target = path.resolve()
+        if not target.is_relative_to(top.resolve()):
+            raise TableError(f"{path} leads to {target}, outside {top}; nothing was written")
+        if target.is_file() and target.read_bytes() == content:
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _replace(target, content)
+    except RuntimeError as error:  # how Python 3.11 and 3.12 call a circle of links
+        raise TableError(f"{path} cannot be written: {error}") from error
+    except OSError as error:
+        raise TableError(f"{path} cannot be written: {error.strerror}") from error
+    return True
+
+
+def _replace(target: Path, content: bytes) -> None:
+    mode = target.stat().st_mode & 0o7777 if target.exists() else None
+    beside = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+        if mode is not None:
+            beside.chmod(mode)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
