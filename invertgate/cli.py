@@ -90,7 +90,9 @@ def perform(argv: Sequence[str], use_cases: UseCases) -> int:
             action = command_line.main(
                 list(argv), prog_name="invertgate", standalone_mode=False, obj=tuple(argv)
             )
-            return action(use_cases) if callable(action) else int(action or 0)
+            if callable(action):
+                return action(use_cases)
+            return int(action or ExitCode.OK) if argv else ExitCode.USAGE
     except click.ClickException as error:
         error.show(writable(sys.stderr))
         return ExitCode.USAGE

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from invertgate.cli import perform
+from invertgate.cli import main, perform
 from invertgate.errors import EngineError, NoBaseError, TableError
 from invertgate.model import Verdict
 from invertgate.options import OPTIONS
@@ -75,7 +75,7 @@ def test_version_is_exit_0(capsys: Output) -> None:
     ("argv", "words"),
     [
         (["rnu"], "No such command 'rnu'"),
-        (["run", "--chnaged"], "Did you mean"),
+        (["run", "--chnaged"], "--changed"),
         (["run", "--workers", "many"], "'many' is not a valid integer"),
         (["run", "--operator", "sideways"], "'onesided', 'negate'"),
         (["run", "--changed", "a.py"], "choose --changed or PATH"),
@@ -92,6 +92,13 @@ def test_wrong_usage_is_exit_2_and_says_what_is_wrong(
 
     assert (code, fake.requests) == (2, [])
     assert words in capsys.readouterr().err
+
+
+def test_main_exits_with_the_code() -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["rnu"])
+
+    assert ended.value.code == 2
 
 
 def test_no_command_is_exit_2_with_the_commands(capsys: Output) -> None:

@@ -94,6 +94,14 @@ def test_run_says_that_it_was_cold_and_what_stood_in_the_way_of_proof() -> None:
     assert "[0.00 s, fresh process] (child without the switch)" in shown(report)
 
 
+def test_exception_without_a_message_is_named_alone() -> None:
+    row = outcome()
+    runs = (replace(KILL, message=""),)
+    report = build(PATCH, listing(row), [Result(*row.key, Verdict.UNPROVEN, runs=runs)], FACTS)
+
+    assert "by AssertionError at tests/t.py:12 [" in shown(report)
+
+
 def test_weak_tests_are_named_with_their_rows() -> None:
     rows = [outcome(number, line=number) for number in range(1, 6)]
     results = [Result(*row.key, Verdict.WEAK, weak_tests=("t.py::test_a",)) for row in rows]
