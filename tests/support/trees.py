@@ -42,9 +42,9 @@ class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A part of the reason that a row gives."""
     claims: dict[str, str] = {}
     """The tests that the table of the patch names; a tree may bring a table of its own instead."""
-    says: list[str] = []
+    says: tuple[str, ...] = ()
     """Parts of what is printed."""
-    args: list[str] = ["run", "--changed"]
+    args: tuple[str, ...] = ("run", "--changed")
     repo: Setup = Setup()
     slow: bool = False
 
