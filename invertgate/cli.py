@@ -87,7 +87,7 @@ def perform(argv: Sequence[str], use_cases: UseCases) -> int:
         with interruptible():
             # click only reads: what a command does is done outside of it, or else click would
             # have its own ideas of broken pipes and of Ctrl-C.
-            action = command_line.main(
+            action: Action | int | None = command_line.main(
                 list(argv), prog_name="invertgate", standalone_mode=False, obj=tuple(argv)
             )
             if callable(action):

@@ -18,7 +18,7 @@ from invertgate.model import (
     Side,
     Verdict,
 )
-from invertgate.report.document import SCHEMA_VERSION, Described, Facts, Report, ReportRow
+from invertgate.report.document import SCHEMA_VERSION, Facts, Gone, Report, ReportRow
 
 Key = tuple[str, str]
 """Path and id."""
@@ -58,7 +58,7 @@ def build(
     facts: Facts,
     *,
     rows: Iterable[Row] = (),
-    gone: Iterable[Described] = (),
+    gone: Iterable[Gone] = (),
     projects: Mapping[str, str] | None = None,
 ) -> Report:
     """Put together what the stages found.
@@ -70,7 +70,7 @@ def build(
             not completed or did not judge), and one for every row that is left over or inherited.
         facts: What there is to say of the run itself.
         rows: The claims on the outcomes.
-        gone: The table's rows; those that are left over or inherited are described by them.
+        gone: What the table says of rows that are left over or inherited.
         projects: The project of each path, where it is not the whole repository.
 
     Raises:
@@ -187,9 +187,9 @@ def _outcome_row(
     return row if result is None else _with_result(row, result)
 
 
-def _gone_row(result: Result, entry: Described | None, project: str) -> ReportRow:
+def _gone_row(result: Result, entry: Gone | None, project: str) -> ReportRow:
     row = ReportRow(
-        project=project,
+        project=entry.project if entry else project,
         path=result.path,
         id=result.id,
         line=0,

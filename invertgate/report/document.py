@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from invertgate.errors import ExitCode
 from invertgate.model import Claim, Kind, LeftOut, NotParsed, Outcome, Run, Side, Span, Verdict
@@ -37,28 +37,16 @@ class Facts:
     """What a reader should be told, beside what patch and outcomes already say."""
 
 
-class Described(Protocol):
-    """What a row of the table says of its outcome."""
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A row of the table whose outcome the patch does not have."""
 
-    @property
-    def path(self) -> str:
-        """Relative to the top of the repository, with slashes."""
-
-    @property
-    def id(self) -> str:
-        """12 hex digits."""
-
-    @property
-    def kind(self) -> Kind:
-        """The syntax that decides."""
-
-    @property
-    def predicate(self) -> str:
-        """Canonical text."""
-
-    @property
-    def side(self) -> Side:
-        """The way that the decision goes."""
+    path: str
+    id: str
+    kind: Kind
+    predicate: str
+    side: Side
+    project: str = "."
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Values of which reports are made, and one fixed report that shows everything."""
 
-from dataclasses import dataclass
-
 from invertgate.model import (
     Claim,
     Ending,
@@ -20,19 +18,7 @@ from invertgate.model import (
     Verdict,
 )
 from invertgate.report.build import build
-from invertgate.report.document import Facts, Report
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A row of a table, as far as a report wants to know."""
-
-    path: str
-    id: str
-    kind: Kind
-    predicate: str
-    side: Side
-
+from invertgate.report.document import Facts, Gone, Report
 
 FACTS = Facts(
     command="invertgate run --changed",
@@ -160,7 +146,7 @@ def full_report() -> Report:
         results,
         FACTS,
         rows=[Row(one, (Claim("tests/t.py::test_a"),)) for one in outcomes],
-        gone=[Entry("src/old.py", "aaaaaaaaaaaa", Kind.EXCEPT, "except KeyError", Side.HANDLER)],
+        gone=[Gone("src/old.py", "aaaaaaaaaaaa", Kind.EXCEPT, "except KeyError", Side.HANDLER)],
     )
 
 

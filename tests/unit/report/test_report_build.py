@@ -5,8 +5,8 @@ import pytest
 from invertgate.errors import ExitCode
 from invertgate.model import Kind, NotParsed, Result, Side, Verdict
 from invertgate.report.build import EXIT_CODES, ConservationError, build, check, exit_code_of
-from invertgate.report.document import Facts, Report
-from support.reports import FACTS, PATCH, Entry, full_report, listing, one_row, outcome, result
+from invertgate.report.document import Facts, Gone, Report
+from support.reports import FACTS, PATCH, full_report, listing, one_row, outcome, result
 
 BROKEN = NotParsed("src/broken.py", 4, "invalid syntax")
 
@@ -163,15 +163,10 @@ def test_weak_tests_name_every_row_that_shows_it_also_bound_ones() -> None:
 
 
 def test_row_that_is_gone_keeps_what_the_table_said() -> None:
-    gone = Entry("a.py", "aaaaaaaaaaaa", Kind.EXCEPT, "except KeyError", Side.HANDLER)
+    gone = Gone("a.py", "aaaaaaaaaaaa", Kind.EXCEPT, "except KeyError", Side.HANDLER, "pkg")
 
     report = build(
-        PATCH,
-        listing(),
-        [Result("a.py", gone.id, Verdict.LEFTOVER)],
-        FACTS,
-        gone=[gone],
-        projects={"a.py": "pkg"},
+        PATCH, listing(), [Result("a.py", gone.id, Verdict.LEFTOVER)], FACTS, gone=[gone]
     )
 
     [row] = report.rows

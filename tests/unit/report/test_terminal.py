@@ -121,6 +121,12 @@ def test_file_that_does_not_parse_is_named_with_its_line() -> None:
     assert "not parsed: src/broken.py:4: invalid syntax" in shown(full_report())
 
 
+def test_nothing_is_said_of_files_where_there_is_nothing_to_say() -> None:
+    report = replace(one_row(Verdict.BOUND), left_out=(), notes=())
+
+    assert shown(report).splitlines()[1:3] == ["", "found 1 = 1 bound"]
+
+
 def test_incomplete_report_says_so() -> None:
     facts = Facts("invertgate run", "2026-01-02T03:04:05Z", complete=False)
 
