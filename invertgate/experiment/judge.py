@@ -33,14 +33,12 @@ class Judgement:
     reason: str
 
 
-def judge(runs: Sequence[Run], policy: Policy, *, in_force: str = "") -> Judgement:
+def judge(runs: Sequence[Run], policy: Policy) -> Judgement:
     """Judge one row by the runs of one test that claims it.
 
     Args:
         runs: Controls and inverted runs, in the order in which they were made.
         policy: What counts.
-        in_force: Why the instrumentation of the row's file may not have been in force; empty if
-            it was.
     """
     counted = [run for run in runs if run.counted]
     controls = [run for run in counted if not run.inverted]
@@ -53,7 +51,7 @@ def judge(runs: Sequence[Run], policy: Policy, *, in_force: str = "") -> Judgeme
     if len(green) < len(controls):
         return Judgement(Verdict.UNPROVEN, _unstable(controls, inverted))
     if not any(run.reached for run in controls):
-        return _not_reached(counted, in_force)
+        return _not_reached(counted)
     if not inverted:
         return Judgement(Verdict.UNPROVEN, "no inverted run was made")
     return _by_inverted(controls, inverted, policy)
@@ -67,10 +65,8 @@ def _without_control(controls: Sequence[Run]) -> Judgement:
     return Judgement(Verdict.RED, f"without a mutant the test does not pass: {describe(last)}")
 
 
-def _not_reached(runs: Sequence[Run], in_force: str) -> Judgement:
+def _not_reached(runs: Sequence[Run]) -> Judgement:
     obstacles = [note for run in runs for note in run.notes]
-    if in_force:
-        return Judgement(Verdict.UNPROVEN, in_force)
     if obstacles:
         return Judgement(Verdict.UNPROVEN, f"{obstacles[0]}: the outcome may be taken there")
     return Judgement(Verdict.UNREACHED, "the test never takes this outcome")

@@ -79,7 +79,11 @@ def subjects_of(
             numbers[path],
             path,
             hashlib.sha256(sources[path]).hexdigest(),
-            tuple((kind.value, line, column, s) for (p, kind, line, column), s in slots.items() if p == path),
+            tuple(
+                (kind.value, line, column, s)
+                for (p, kind, line, column), s in slots.items()
+                if p == path
+            ),
         )
         for path in paths
     )

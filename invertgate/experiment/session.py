@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import IO, Any, Final
@@ -74,13 +74,19 @@ class Tried:
     stand: str
     """Why it could not be run (``not collected``, ``external``), or empty."""
     reason: str
-    nearest: tuple[str, ...]
+    pool: tuple[str, ...]
+    """Collected tests that it could mean, if it was not collected."""
     runs: Mapping[int, tuple[Run, ...]]
     """By the number of the row."""
-    woven: frozenset[int]
-    """Files whose woven code was loaded."""
-    bare: frozenset[int]
-    """Files that were, or may have been, executed without being woven."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """A test that pytest collects."""
+
+    test: str
+    markers: tuple[str, ...]
+    """What its ``branch`` markers say."""
 
 
 class SessionError(Exception):
@@ -131,6 +137,20 @@ def conduct(
                 yield from _tried(event)
 
 
+def collect(place: Place, tests: Sequence[str]) -> tuple[Collected, ...]:
+    """Collect tests in one worker, without running any.
+
+    Raises:
+        SessionError: pytest did not come to its end.
+    """
+    alone = replace(place, workers=1)
+    found: tuple[Collected, ...] = ()
+    for event in run_session(alone, {"mode": "collect"}, tests):
+        if event["event"] == "collected":
+            found = tuple(Collected(test, tuple(ids)) for test, ids in event["tests"])
+    return found
+
+
 def run_session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event]:
     """Run one pytest session with our plugin, and yield what it tells.
 
@@ -172,7 +192,9 @@ def _events(stream: IO[bytes]) -> Generator[Event, None, bool]:
 def _common(place: Place) -> list[str]:
     """Return the options of every pytest process: they undo what would disturb an experiment."""
     installed = {entry.name for entry in entry_points(group="pytest11")}
-    calming = [option for name, options in _CALMING.items() if name in installed for option in options]
+    calming = [
+        option for name, options in _CALMING.items() if name in installed for option in options
+    ]
     return [
         "-p",
         _PLUGIN,
@@ -203,7 +225,11 @@ def _what_it_said(log: Path) -> str:
     except OSError:
         return "it said nothing"
     telling = [line.strip() for line in lines if line.strip() and not set(line) <= set("=- ")]
-    errors = [line for line in telling if line.startswith(("ERROR", "E  ", "pytest: error", "INTERNALERROR"))]
+    errors = [
+        line
+        for line in telling
+        if line.startswith(("ERROR", "E  ", "pytest: error", "INTERNALERROR"))
+    ]
     return " / ".join((errors or telling)[-_LAST_LINES:]) or "it said nothing"
 
 
@@ -213,7 +239,12 @@ def _told(experiment: Experiment) -> Event:
         "tests": list(experiment.tests),
         "first": experiment.first,
         "rows": [
-            {"number": each.number, "slot": each.slot, "inverted": list(each.inverted)}
+            {
+                "number": each.number,
+                "slot": each.slot,
+                "inverted": list(each.inverted),
+                "file": each.file,
+            }
             for each in experiment.subjects
         ],
     }
@@ -226,10 +257,8 @@ def _tried(event: Event) -> Iterator[Tried]:
             each["test"],
             each["stand"],
             each["reason"],
-            tuple(each.get("nearest", ())),
+            tuple(each.get("pool", ())),
             {row["number"]: tuple(_run(run) for run in row["runs"]) for row in each["rows"]},
-            frozenset(each.get("woven", ())),
-            frozenset(each.get("bare", ())),
         )
 
 

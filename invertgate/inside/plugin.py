@@ -6,12 +6,10 @@ cold process runs the one test that it is for.
 """
 
 import contextlib
-import difflib
 import fnmatch
 import itertools
 import json
 import os
-import re
 import socket
 import sys
 import time
@@ -32,7 +30,8 @@ from .switch import SWITCH
 EVENTS: Final = "INVERTGATE_EVENTS"
 """Environment variable of the controller: the descriptor on which it tells what happens."""
 _PROPERTY: Final = "invertgate"
-_NEAREST: Final = 5
+_POOL: Final = 20_000
+_INTERNAL: Final = frozenset(("taken", "chance", "bare"))
 
 sys.path[:] = rebased_path(boot.Here.loading)  # xdist brings along the controller's
 move_to_front()
@@ -107,7 +106,9 @@ class Controller:
         """Tell that a worker ended, which it should do without an error."""
         self._lent.pop(node.gateway.id, None)
         if error:
-            self._tell({"event": "worker down", "worker": str(node.gateway.id), "error": str(error)})
+            self._tell(
+                {"event": "worker down", "worker": str(node.gateway.id), "error": str(error)}
+            )
 
     def pytest_internalerror(self, excrepr: object) -> None:
         """Tell what went wrong in pytest itself."""
@@ -171,17 +172,11 @@ class Collected:
                 return "collection error", message
         return "not collected", ""
 
-    def nearest(self, test: str) -> list[str]:
-        """Return collected tests that a claim could mean."""
-        known = list(self.items)
-        longer = [each for each in known if each.startswith((test + "::", test + "["))]
-        if longer:
-            return longer[:_NEAREST]
-        base = re.split(r"\[|::", test)[-1]
-        likely = [each for each in known if base and base in each]
-        same_file = [each for each in known if each.split("::")[0] == test.split("::")[0]]
-        pool = likely or same_file or known
-        return difflib.get_close_matches(test, pool[:5000], _NEAREST, 0.3) or pool[:_NEAREST]
+    def pool(self, test: str) -> list[str]:
+        """Return collected tests that a claim could mean: those of its file, or else all."""
+        file = test.split("::", 1)[0]
+        same_file = [each for each in self.items if each.split("::", 1)[0] == file]
+        return (same_file or list(self.items))[:_POOL]
 
 
 def _last_line(report: pytest.CollectReport) -> str:
@@ -311,7 +306,7 @@ class Worker(Collected):
         tried = []
         for test in orders["tests"]:
             rows = [
-                RowAtWork(each["number"], each["slot"], tuple(each["inverted"]))
+                RowAtWork(each["number"], each["slot"], tuple(each["inverted"]), each["file"])
                 for each in orders["rows"]
             ]
             tried.append(self._tried(test, rows))
@@ -323,7 +318,7 @@ class Worker(Collected):
         answer: dict[str, Any] = {"test": test, "stand": "", "reason": "", "rows": []}
         ending, reason = self.stand_of(test)
         if ending:
-            answer.update(stand=ending, reason=reason, nearest=self.nearest(test))
+            answer.update(stand=ending, reason=reason, pool=self.pool(test))
         elif self._is_external(self.items[test]):
             answer.update(stand="external")
         else:
@@ -332,16 +327,7 @@ class Worker(Collected):
                 {"number": row.number, "runs": [_told(run, row) for run in row.runs]}
                 for row in rows
             ]
-            answer.update(self._force())
         return answer
-
-    def _force(self) -> dict[str, Any]:
-        board = SWITCH.board
-        files = range(board.files if board is not None else 0)
-        return {
-            "woven": [file for file in files if board is not None and board.is_woven(file)],
-            "bare": [file for file in files if board is not None and board.is_bare(file)],
-        }
 
     def _is_external(self, item: pytest.Item) -> bool:
         globs = self._plan["external"]
@@ -415,8 +401,10 @@ def _others_that_run_tests(config: pytest.Config) -> list[object]:
 
 
 def _told(run: Record, row: RowAtWork) -> Record:
-    told = {key: value for key, value in run.items() if key not in ("taken", "chance")}
+    told = {key: value for key, value in run.items() if key not in _INTERNAL}
     told["reached"] = row.slot in run["taken"]
+    if row.file in run.get("bare", ()):
+        told["notes"] = [*run.get("notes", ()), "its file was executed without being woven"]
     return told
 
 

@@ -65,7 +65,11 @@ class Recorder:
             if said == "passed" or (phase == "teardown" and self._phases.get("call") == "failed"):
                 continue
             ending = said if said != "failed" else "failed" if phase == "call" else "error"
-            return {"ending": ending, "phase": phase, **_described(self._item, self._errors.get(phase))}
+            return {
+                "ending": ending,
+                "phase": phase,
+                **_described(self._item, self._errors.get(phase)),
+            }
         done = {"setup", "call", "teardown"} <= self._phases.keys()
         return {"ending": "passed" if done else "ended without a report"}
 

@@ -51,7 +51,8 @@ class Runner:
         self._items = items
         self._arguments = arguments
         self._folder = folder
-        self._at_import = set(SWITCH.board.all_taken()) if SWITCH.board is not None else set()
+        if SWITCH.board is not None:
+            SWITCH.board.keep_files()
         self._seeded = {name: set(os.listdir(os.path.join(folder, name))) for name in _PRIVATE}
 
     def carry_out(self, order: Order) -> Record:
@@ -69,13 +70,9 @@ class Runner:
             result["ending"] = "cpu time used up"
         result["taken"] = SWITCH.board.all_taken() if SWITCH.board is not None else []
         result["notes"] = record.notes_of_board()
+        result["bare"] = SWITCH.board.all_bare() if SWITCH.board is not None else []
         self._tidy()
         return result
-
-    @property
-    def at_import(self) -> set[int]:
-        """The slots of the outcomes that were taken while modules were imported."""
-        return self._at_import
 
     def _warm(self, order: Order) -> Record:
         item = self._items[order.test]
@@ -212,9 +209,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _await_process(
-    process: "subprocess.Popen[bytes]", answer: str, run_limits: Limits
-) -> Record:
+def _await_process(process: "subprocess.Popen[bytes]", answer: str, run_limits: Limits) -> Record:
     def ended(seconds: float) -> bool:
         try:
             process.wait(seconds)

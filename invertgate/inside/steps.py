@@ -51,6 +51,7 @@ class RowAtWork:
     number: int
     slot: int
     inverted: tuple[int, ...]
+    file: int
     runs: list[Record] = field(default_factory=list)
 
 
@@ -149,9 +150,7 @@ class Experiment:
             self._invert(row, cold=cold)
             row.runs.append(self._control(cold=cold))
 
-    def _doubtful_controls(
-        self, rows: list[RowAtWork], taken: list[RowAtWork]
-    ) -> list[RowAtWork]:
+    def _doubtful_controls(self, rows: list[RowAtWork], taken: list[RowAtWork]) -> list[RowAtWork]:
         """Ask a fresh process before a test is said not to take an outcome."""
         missed = [row for row in rows if row not in taken]
         if not missed or not self._options.doubt:

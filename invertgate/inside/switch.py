@@ -43,6 +43,7 @@ class Board:
             if os.fstat(descriptor).st_size < self.size:
                 os.ftruncate(descriptor, self.size)
             self._memory = mmap.mmap(descriptor, self.size)
+            self._kept = bytes(self._first_slot)
         finally:
             os.close(descriptor)
 
@@ -66,9 +67,13 @@ class Board:
         """Note that a file was, or may have been, executed without being woven."""
         self._memory[HEADER + self.files + file] = 1
 
-    def is_bare(self, file: int) -> bool:
-        """Tell whether some process executed a file without weaving."""
-        return self._memory[HEADER + self.files + file] == 1
+    def all_bare(self) -> list[int]:
+        """Return the files that some process executed without weaving."""
+        return [file for file in range(self.files) if self._memory[HEADER + self.files + file]]
+
+    def keep_files(self) -> None:
+        """Remember which files are woven or bare now: that stays true of every fork."""
+        self._kept = self._memory[: self._first_slot]
 
     def take(self, slot: int) -> None:
         """Note that an outcome was taken."""
@@ -84,8 +89,8 @@ class Board:
         return [slot for slot, mark in enumerate(marks) if mark] if any(marks) else []
 
     def clear(self) -> None:
-        """Forget everything but which files are woven or bare, which stays true of a process."""
-        self._memory[:HEADER] = bytes(HEADER)
+        """Forget what a run noted; what was kept of the files stays."""
+        self._memory[: self._first_slot] = self._kept
         self._memory[self._first_slot :] = bytes(self.size - self._first_slot)
 
 

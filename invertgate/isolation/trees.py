@@ -71,7 +71,11 @@ class Selection:
 
 @contextmanager
 def private_trees(
-    root: Path, count: int, selection: Selection, extra: Callable[[Path], None] | None = None
+    root: Path,
+    count: int,
+    selection: Selection,
+    furnish: Callable[[Path], None] | None = None,
+    beside: tuple[Path, Sequence[str]] | None = None,
 ) -> Generator[Trees]:
     """Lend copies of a working tree.
 
@@ -79,7 +83,8 @@ def private_trees(
         root: The top of the tree; it is only read.
         count: How many copies.
         selection: Which files are copied.
-        extra: Called with the top of each copy, to put a repository beside its files.
+        furnish: Called with the top of each copy, to put a repository beside its files.
+        beside: Another tree, and files and folders of it that are copied too.
 
     Yields:
         The copies. They, and all that was put beside them, are gone when the block is left.
@@ -90,8 +95,10 @@ def private_trees(
         trees = Trees(scratch.resolve(), root.name or "root", count)
         for number in range(count):
             _furnish(trees, number, root, selection)
-            if extra is not None:
-                extra(trees.top(number))
+            if beside is not None:
+                _copy_some(*beside, trees.top(number), selection)
+            if furnish is not None:
+                furnish(trees.top(number))
         yield trees
     finally:
         _remove(scratch)
@@ -137,6 +144,21 @@ def _copy(root: Path, target: Path, selection: Selection) -> None:
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 if _copy_entry(entry, path, root, target, selection):
                     waiting.append(path)
+
+
+def _copy_some(root: Path, paths: Sequence[str], target: Path, selection: Selection) -> None:
+    """Copy files and folders that are not there yet."""
+    for path in paths:
+        relative = path.rstrip("/")
+        source = root / relative
+        is_environment = (source / "pyvenv.cfg").exists()
+        if selection.leaves_out(relative, source.name, is_environment):
+            continue
+        if source.is_dir() and not source.is_symlink():
+            _copy(source, target / relative, selection)
+        elif source.is_file() and not (target / relative).exists():
+            (target / relative).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target / relative)
 
 
 def _copy_entry(

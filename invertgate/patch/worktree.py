@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from invertgate.patch.git import Repository, strings
+from invertgate.errors import NoBaseError
+from invertgate.patch.git import Repository, refusal, strings
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +96,22 @@ def checkout_to(repository: Repository, revision: str, folder: Path) -> None:
 def object_folder(repository: Repository) -> Path:
     """Say where the repository keeps its objects, for one that shares them."""
     return repository.git_path("objects").resolve()
+
+
+def files_mentioning(repository: Repository, text: str, head: str = "") -> list[str]:
+    """List the Python files that hold a text.
+
+    Args:
+        repository: Where to look.
+        text: Looked for as it stands.
+        head: A commit; the working tree by default, with files that git does not ignore.
+
+    Raises:
+        NoBaseError: git failed.
+    """
+    where = (head,) if head else ("--untracked",)
+    answer = repository.ask("grep", "-lzIF", "-e", text, *where, "--", "*.py")
+    if answer.code > 1:
+        raise NoBaseError(refusal(answer.stderr))
+    found = strings(answer.stdout)
+    return [path.removeprefix(f"{head}:") for path in found] if head else found

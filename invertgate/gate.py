@@ -1,0 +1,203 @@
+"""The gate: every new outcome of a patch needs a test that notices when it is inverted."""
+
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from invertgate.experiment.plan import by_test
+from invertgate.model import Result, Row
+from invertgate.patch.git import open_repository
+from invertgate.report import store
+from invertgate.report.build import build
+from invertgate.report.document import Facts, Gone, Report
+from invertgate.request import Request
+from invertgate.survey import ProjectSurvey, Survey, survey
+from invertgate.table import document
+from invertgate.table.check import Matched, stub, updated
+from invertgate.table.claims import marker_claims
+from invertgate.table.selection import Key
+from invertgate.table.store import write_file
+from invertgate.trial import WHOLE_SUITE, Laboratory, files_bearing_markers, laboratory, try_claims
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is found project by project."""
+
+    results: list[Result] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    gone: list[Gone] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    projects: dict[str, str] = field(default_factory=dict)
+
+
+def run(request: Request) -> Report:
+    """Judge a patch.
+
+    Writes nothing but the report, and a stub where there is no table.
+
+    Raises:
+        InvertgateError: It cannot be judged; the message says what to do.
+    """
+    return _reported(request, _judged, judged=not request.list_only)
+
+
+def table(request: Request, *, write: bool) -> Report:
+    """Compare the tables with the outcomes; nothing is run.
+
+    Args:
+        request: What the user asked for.
+        write: Bring the tables up to date.
+
+    Raises:
+        InvertgateError: They cannot be compared; the message says what to do.
+    """
+    compare = _written if write else _compared
+    return _reported(request, compare, judged=False)
+
+
+def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
+    started, cpu = time.monotonic(), _cpu()
+    facts = Facts(request.command, datetime.now(UTC).isoformat(timespec="seconds"), judged=judged)
+    top = open_repository(request.root, request.environment).top
+    folder = top / store.FOLDER
+    with store.opened(folder, facts):
+        seen = survey(request)
+        found = _Found(notes=list(seen.notes))
+        for project in seen.projects:
+            found.projects |= dict.fromkeys(
+                (outcome.path for outcome in project.outcomes), project.folder or "."
+            )
+            examine(request, seen, project, found)
+        facts = replace(
+            facts,
+            operator=str(seen.projects[0].config.operator),
+            seconds=time.monotonic() - started,
+            cpu=_cpu() - cpu,
+            tables=tuple(found.tables),
+            written=tuple(found.written),
+            notes=tuple(dict.fromkeys(found.notes)),
+        )
+        report = build(
+            seen.patch,
+            seen.listing,
+            found.results,
+            facts,
+            rows=found.rows,
+            gone=found.gone,
+            projects=found.projects,
+        )
+        store.write(report, folder)
+    return report
+
+
+def _cpu() -> float:
+    if sys.platform == "win32":
+        return time.process_time()
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def _judged(request: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:
+    """Judge the rows of one project."""
+    matched = seen.matched(project)
+    bearing = () if request.list_only else files_bearing_markers(seen, project)
+    if request.list_only or not matched.rows or not (bearing or _claimed(matched)):
+        _note(project, matched, found)
+        _write_stub(request, seen, project, matched, found)
+        return
+    outcomes = [row.outcome for row in matched.rows]
+    most = len({claim.test for row in matched.rows for claim in row.claims}) or len(outcomes)
+    with laboratory(request, seen, project, outcomes, most_workers=most) as lab:
+        if bearing:
+            markers = _markers(lab, project, bearing, found)
+            matched = seen.matched(project, markers)
+        _note(project, matched, found)
+        found.results += _results(request, lab, _claimed(matched))
+    _write_stub(request, seen, project, matched, found)
+
+
+def _claimed(matched: Matched) -> list[Row]:
+    return [row for row in matched.rows if row.claims]
+
+
+def _note(project: ProjectSurvey, matched: Matched, found: _Found) -> None:
+    found.rows += matched.rows
+    found.results += (*matched.unbound, *matched.leftovers, *matched.inherited)
+    found.notes += matched.notes
+    if project.has_table:
+        found.tables.append(project.table_path)
+    entries = {entry.key: entry for entry in project.table.entries}
+    for result in (*matched.leftovers, *matched.inherited):
+        entry = entries[result.key]
+        folder = project.folder or "."
+        found.gone.append(
+            Gone(entry.path, entry.id, entry.kind, entry.predicate, entry.side, folder)
+        )
+
+
+def _results(request: Request, lab: Laboratory, rows: Sequence[Row]) -> list[Result]:
+    """Try the claims of some rows."""
+    subjects = {subject.outcome.key: subject for subject in lab.subjects}
+    pairs = [(subjects[row.outcome.key], claim.test) for row in rows for claim in row.claims]
+    numbered = {subjects[row.outcome.key].number: row for row in rows}
+    request.progress.stage("judging rows")
+    request.progress.total(len(rows))
+
+    def told(result: Result) -> None:
+        request.progress.advance(result, f"{result.path} {result.id}")
+
+    return try_claims(lab, numbered, by_test(pairs), told)
+
+
+def _markers(
+    lab: Laboratory, project: ProjectSurvey, bearing: Sequence[str], found: _Found
+) -> Mapping[Key, Sequence[str]]:
+    """Collect the tests that bear markers, and return which rows they claim."""
+    keys = [outcome.key for outcome in project.outcomes]
+    whole = bearing == WHOLE_SUITE
+    collected = lab.collect(list(project.config.tests) if whole else lab.existing(bearing))
+    claims = marker_claims(((each.test, each.markers) for each in collected if each.markers), keys)
+    found.notes += claims.notes
+    return claims.tests
+
+
+def _write_stub(
+    request: Request, seen: Survey, project: ProjectSurvey, matched: Matched, found: _Found
+) -> None:
+    """Write a table to be filled in, where there is neither a table nor a claim."""
+    nothing_to_do = request.list_only or request.head or request.paths or request.ids
+    if nothing_to_do or project.has_table or not matched.rows or _claimed(matched):
+        return
+    _write(seen, project, stub(project.outcomes, project.table_path), found)
+
+
+def _compared(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:
+    """Lay outcomes and table beside each other."""
+    _note(project, seen.matched(project), found)
+
+
+def _written(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:
+    """Bring a table up to date, and lay it beside the outcomes."""
+    new = updated(project.outcomes, project.table, renames=seen.renames)
+    if project.has_table or new.entries:
+        _write(seen, project, new, found)
+    project = replace(project, table=new, has_table=True)
+    _note(project, seen.matched(project), found)
+
+
+def _write(seen: Survey, project: ProjectSurvey, new: document.Table, found: _Found) -> None:
+    path = project.table_path
+    top = seen.repository.top
+    if write_file(top / path, document.write(new, Path(path).suffix), top):
+        found.written.append(path)
+
+
+Examine = Callable[[Request, Survey, ProjectSurvey, _Found], None]
+"""What is done with each project."""

@@ -1,0 +1,329 @@
+"""Try tests on inverted outcomes: private trees, one pytest session, verdicts."""
+
+import os
+import posixpath
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from invertgate.config import Config, Inversion, Kill, OnTimeout
+from invertgate.experiment import session
+from invertgate.experiment.judge import Judgement, Policy, judge
+from invertgate.experiment.plan import Experiment, Subject, files_of, subjects_of
+from invertgate.experiment.session import Collected, Options, Place, SessionError, Tried
+from invertgate.isolation.environment import environment, install_inside
+from invertgate.isolation.trees import Selection, Trees, environments_in, missing_in, private_trees
+from invertgate.model import Outcome, Result, Row, Run, Verdict
+from invertgate.patch.private import lend_repository
+from invertgate.patch.worktree import checkout_to, files_mentioning, files_of_worktree
+from invertgate.request import Request
+from invertgate.survey import ProjectSurvey, Survey
+from invertgate.table.claims import resolve
+
+_CONTROL_SECONDS: Final = 600.0
+_FORKED_CONTROL_SECONDS: Final = 60.0
+_MEBIBYTE: Final = 1 << 20
+
+_STANDS: Final[Mapping[str, Verdict]] = {
+    "not collected": Verdict.UNCOLLECTED,
+    "deselected": Verdict.RED,
+    "collection error": Verdict.RED,
+    "external": Verdict.EXTERNAL,
+}
+"""What it says of a row that its test could not be run at all."""
+
+_WORST_FIRST: Final = (
+    Verdict.BOUND,
+    Verdict.RED,
+    Verdict.UNCOLLECTED,
+    Verdict.UNPROVEN,
+    Verdict.WEAK,
+    Verdict.UNREACHED,
+    Verdict.EXTERNAL,
+)
+"""Which verdict a row gets that several tests claim: one has to kill, or else the worst counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Laboratory:
+    """Private trees of a project, with its outcomes woven."""
+
+    place: Place
+    options: Options
+    policy: Policy
+    config: Config
+    subjects: tuple[Subject, ...]
+
+    def collect(self, tests: Sequence[str]) -> tuple[Collected, ...]:
+        """Collect tests, without running any.
+
+        Raises:
+            SessionError: pytest did not come to its end.
+        """
+        return session.collect(self.place, tests)
+
+    def conduct(self, experiments: Sequence[Experiment], tests: Sequence[str]) -> Generator[Tried]:
+        """Carry out experiments on collected tests.
+
+        Raises:
+            SessionError: pytest ended before all experiments were carried out.
+        """
+        return session.conduct(self.place, experiments, self.options, self.config.external, tests)
+
+    def existing(self, tests: Iterable[str]) -> list[str]:
+        """Return the files of some tests, as far as they are there."""
+        files = files_of(tests)
+        gone = set(missing_in(self.place.folder, files))
+        return [file for file in files if file not in gone]
+
+
+@contextmanager
+def laboratory(
+    request: Request,
+    survey: Survey,
+    project: ProjectSurvey,
+    outcomes: Sequence[Outcome],
+    *,
+    most_workers: int,
+    doubt: bool = True,
+) -> Generator[Laboratory]:
+    """Lend private trees of what is judged, gone when the block is left.
+
+    Args:
+        request: What the user asked for.
+        survey: What is judged.
+        project: The project whose tests are run.
+        outcomes: Those that will be inverted.
+        most_workers: How many can have something to do.
+        doubt: Ask a fresh process too before a test is blamed.
+    """
+    config = project.config
+    workers = max(1, min(config.workers or usable_cores(), most_workers))
+    negate = config.operator is Inversion.NEGATE
+    files, subjects, slots = subjects_of(outcomes, survey.sources(), negate=negate)
+    with ExitStack() as stack:
+        trees = stack.enter_context(_trees(request, survey, config, workers))
+        install_inside(trees)
+        place = Place(
+            trees.scratch,
+            survey.repository.top,
+            trees.name,
+            project.folder,
+            workers,
+            environment(request.environment, trees, project.folder),
+            tuple(str(folder) for folder in environments_in(survey.repository.top)),
+            config.pytest_args,
+        )
+        session.write_boot(place, files, slots)
+        yield Laboratory(place, _options(config, doubt=doubt), _policy(config), config, subjects)
+
+
+@contextmanager
+def _trees(request: Request, survey: Survey, config: Config, workers: int) -> Generator[Trees]:
+    """Lend copies of what is judged: the working tree, or a commit with the ignored files."""
+    repository = survey.repository
+    selection = Selection(config.copy_exclude, config.copy_include)
+
+    def furnish(copy: Path) -> None:
+        lend_repository(repository, copy)
+
+    if not request.head:
+        with private_trees(repository.top, workers, selection, furnish) as trees:
+            yield trees
+        return
+    with TemporaryDirectory(prefix="invertgate-head-") as folder:
+        top = Path(folder, repository.top.name or "root")
+        top.mkdir()
+        checkout_to(repository, survey.patch.head, top)
+        ignored = files_of_worktree(repository).ignored
+        with private_trees(top, workers, selection, furnish, (repository.top, ignored)) as trees:
+            yield trees
+
+
+def usable_cores() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _options(config: Config, *, doubt: bool) -> Options:
+    import psutil  # noqa: PLC0415 - costs more than all that a patch without outcomes needs
+
+    half = psutil.virtual_memory().total // 2
+    return Options(
+        confirm=config.confirm,
+        fork=hasattr(os, "fork"),
+        doubt=doubt,
+        factor=config.timeout_factor,
+        floor=config.timeout_floor,
+        wall_floor=config.wall_floor,
+        memory=config.memory_limit * _MEBIBYTE or half,
+        control=_CONTROL_SECONDS,
+        control_fork=_FORKED_CONTROL_SECONDS,
+    )
+
+
+def _policy(config: Config) -> Policy:
+    return Policy(
+        config.confirm,
+        assertion_only=config.kill is Kill.ASSERTION,
+        timeout_kills=config.timeout is OnTimeout.KILL,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What came of one claim of one row."""
+
+    judgement: Judgement
+    runs: tuple[Run, ...]
+    pool: tuple[str, ...]
+    """Collected tests that an uncollected claim could mean."""
+
+
+class Verdicts:
+    """Gathers what was tried for each row until the row can be judged."""
+
+    def __init__(self, rows: Mapping[int, Row], policy: Policy) -> None:
+        self._rows = rows
+        self._policy = policy
+        self._judged: dict[int, dict[str, _Trial]] = {number: {} for number in rows}
+
+    def add(self, tried: Tried, experiment: Experiment) -> Iterator[Result]:
+        """Take what came of one test; yield the rows that are decided by it."""
+        for subject in experiment.subjects:
+            runs = tried.runs.get(subject.number, ())
+            judged = self._judged[subject.number]
+            judged[tried.test] = _Trial(self._judgement(tried, runs), runs, tried.pool)
+            if len(judged) == len(self._rows[subject.number].claims):
+                yield self.result(subject.number)
+
+    def result(self, number: int) -> Result:
+        """Return the result of a row by what is known so far."""
+        row = self._rows[number]
+        judged = self._judged[number]
+        if not judged:
+            return _result(row, Judgement(Verdict.UNPROVEN, "worker lost"), row.claims[0].test)
+        test = min(judged, key=lambda each: _rank(judged[each].judgement))
+        trial = judged[test]
+        weak = [each for each, one in judged.items() if one.judgement.verdict is Verdict.WEAK]
+        if trial.judgement.verdict is not Verdict.UNCOLLECTED:
+            return _result(row, trial.judgement, test, trial.runs, tuple(weak))
+        meant = resolve(test, frozenset(trial.pool))
+        reason = trial.judgement.reason or meant.reason
+        judgement = Judgement(Verdict.UNCOLLECTED, reason)
+        return _result(row, judgement, test, (), tuple(weak), meant.nearest)
+
+    def undecided(self) -> Iterator[int]:
+        """Yield the numbers of rows some of whose claims were never tried."""
+        for number, judged in self._judged.items():
+            if len(judged) < len(self._rows[number].claims):
+                yield number
+
+    def _judgement(self, tried: Tried, runs: Sequence[Run]) -> Judgement:
+        if tried.stand:
+            return Judgement(_STANDS[tried.stand], _reason(tried))
+        return judge(runs, self._policy)
+
+
+def _rank(judgement: Judgement) -> int:
+    return _WORST_FIRST.index(judgement.verdict)
+
+
+def _reason(tried: Tried) -> str:
+    if tried.stand == "external":
+        return "the test has an outside cost, and is never run on inverted code"
+    if tried.stand == "not collected":
+        return tried.reason
+    return f"{tried.stand}: {tried.reason}"
+
+
+def _result(
+    row: Row,
+    judgement: Judgement,
+    test: str,
+    runs: tuple[Run, ...] = (),
+    weak: tuple[str, ...] = (),
+    nearest: tuple[str, ...] = (),
+) -> Result:
+    outcome = row.outcome
+    return Result(
+        outcome.path,
+        outcome.id,
+        judgement.verdict,
+        judgement.reason,
+        test,
+        runs,
+        weak,
+        nearest,
+    )
+
+
+def try_claims(
+    lab: Laboratory,
+    rows: Mapping[int, Row],
+    experiments: Sequence[Experiment],
+    told: Callable[[Result], None],
+) -> list[Result]:
+    """Try every claim of some rows, and judge them.
+
+    Args:
+        lab: Where.
+        rows: Rows with claims, by the number of their subjects.
+        experiments: One for each claimed test.
+        told: Called with every result as soon as it is there.
+
+    Returns:
+        A result for each row. One that no worker answered for is unproven.
+    """
+    verdicts = Verdicts(rows, lab.policy)
+    by_number = {experiment.number: experiment for experiment in experiments}
+    results: dict[tuple[str, str], Result] = {}
+    tests = [test for experiment in experiments for test in experiment.tests]
+    why = "worker lost"
+    try:
+        for tried in lab.conduct(experiments, lab.existing(tests) or [os.curdir]):
+            for result in verdicts.add(tried, by_number[tried.experiment]):
+                results[result.key] = result
+                told(result)
+    except SessionError as error:
+        why = f"pytest could not be run on the copy: {error}"
+    for number in verdicts.undecided():
+        row = rows[number]
+        lost = _result(row, Judgement(Verdict.UNPROVEN, why), row.claims[0].test)
+        results[lost.key] = lost
+    return [results[row.outcome.key] for row in rows.values()]
+
+
+WHOLE_SUITE: Final = ("",)
+"""Stands for all that pytest collects by itself."""
+
+
+def files_bearing_markers(survey: Survey, project: ProjectSurvey) -> Sequence[str]:
+    """Return the files, relative to the project, that may hold markers which claim rows.
+
+    A marker in a file that is no test module (a conftest, a base class) may count for any test.
+    """
+    if not any(not outcome.exempt for outcome in project.outcomes):
+        return ()
+    found = files_mentioning(survey.repository, "mark.branch", survey.patch.head)
+    inside = [_from_project(project, path) for path in found if _is_inside(project, path)]
+    makers = [path for path in inside if not _is_test_module(path)]
+    return WHOLE_SUITE if makers else inside
+
+
+def _is_inside(project: ProjectSurvey, path: str) -> bool:
+    return not project.folder or path.startswith(project.folder + "/")
+
+
+def _from_project(project: ProjectSurvey, path: str) -> str:
+    return path[len(project.folder) + 1 :] if project.folder else path
+
+
+def _is_test_module(path: str) -> bool:
+    name = posixpath.basename(path)
+    return name.startswith("test_") or name.endswith("_test.py")
