@@ -194,8 +194,13 @@ def _first(nodeids: list[str]) -> tuple[str, ...]:
 
 
 def _nearest(claim: str, collected: Collection[str]) -> list[str]:
-    words = set(_WORD.findall(claim.casefold())) - _EMPTY_WORDS
-    shared = {nodeid: sum(word in nodeid.casefold() for word in words) for nodeid in collected}
+    words = {word[:_STEM] for word in _WORD.findall(claim.casefold())} - _EMPTY_WORDS
+    file = claim.partition("::")[0] + "::"
+    shared = {
+        nodeid: sum(word in folded for word in words) + nodeid.startswith(file)
+        for nodeid in collected
+        for folded in (nodeid.casefold(),)
+    }
     pool = nlargest(_POOL, filter(shared.get, shared), key=shared.__getitem__)
     return _closest(claim, pool, str)
 
@@ -215,7 +220,8 @@ def _closest(text: str, nodeids: list[str], part: Callable[[str], str]) -> list[
 
 _POOL: Final = 100
 _WORD: Final = re.compile("[a-z0-9]{3,}")
-_EMPTY_WORDS: Final = frozenset({"test", "tests"})
+_STEM: Final = 4
+_EMPTY_WORDS: Final = frozenset({"test"})
 _ADDRESS: Final = re.compile(
     r"\bat 0x[0-9a-fA-F]{5,16}\b"  # what repr() of an object says
     r"|\b0x(?:7f|55|56)[0-9a-f]{10}\b"  # where Linux puts heap and libraries

@@ -46,15 +46,15 @@ def write_file(path: Path, content: bytes, top: Path) -> bool:
         TableError: It leads out of the repository, or the system refuses.
     """
     try:
-        target = path.resolve()
+        target = Path(os.path.realpath(path))  # Path.resolve() fails on a circle before 3.13
+        if target.is_symlink():
+            raise TableError(f"{path} cannot be written: its links lead in a circle")
         if not target.is_relative_to(top.resolve()):
             raise TableError(f"{path} leads to {target}, outside {top}; nothing was written")
         if target.is_file() and target.read_bytes() == content:
             return False
         target.parent.mkdir(parents=True, exist_ok=True)
         _replace(target, content)
-    except RuntimeError as error:  # how Python 3.11 and 3.12 call a circle of links
-        raise TableError(f"{path} cannot be written: {error}") from error
     except OSError as error:
         raise TableError(f"{path} cannot be written: {error.strerror}") from error
     return True
