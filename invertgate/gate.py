@@ -3,7 +3,7 @@
 import resource
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,11 +17,9 @@ from invertgate.report.document import Facts, Gone, Report
 from invertgate.request import Request
 from invertgate.survey import ProjectSurvey, Survey, survey
 from invertgate.table import document
-from invertgate.table.check import Matched, stub, updated
-from invertgate.table.claims import marker_claims
-from invertgate.table.selection import Key
+from invertgate.table.check import Matched, stub
 from invertgate.table.store import write_file
-from invertgate.trial import WHOLE_SUITE, Laboratory, files_bearing_markers, laboratory, try_claims
+from invertgate.trial import Laboratory, files_bearing_markers, laboratory, marked, try_claims
 
 
 @dataclass(slots=True)
@@ -116,8 +114,9 @@ def _judged(request: Request, seen: Survey, project: ProjectSurvey, found: _Foun
     most = len({claim.test for row in matched.rows for claim in row.claims}) or len(outcomes)
     with laboratory(request, seen, project, outcomes, most_workers=most) as lab:
         if bearing:
-            markers = _markers(lab, project, bearing, found)
-            matched = seen.matched(project, markers)
+            markers = marked(lab, project, bearing)
+            found.notes += markers.notes
+            matched = seen.matched(project, markers.tests)
         _note(project, matched, found)
         found.results += _results(request, lab, _claimed(matched))
     _write_stub(request, seen, project, matched, found)
@@ -156,18 +155,6 @@ def _results(request: Request, lab: Laboratory, rows: Sequence[Row]) -> list[Res
     return try_claims(lab, numbered, by_test(pairs), told)
 
 
-def _markers(
-    lab: Laboratory, project: ProjectSurvey, bearing: Sequence[str], found: _Found
-) -> Mapping[Key, Sequence[str]]:
-    """Collect the tests that bear markers, and return which rows they claim."""
-    keys = [outcome.key for outcome in project.outcomes]
-    whole = bearing == WHOLE_SUITE
-    collected = lab.collect(list(project.config.tests) if whole else lab.existing(bearing))
-    claims = marker_claims(((each.test, each.markers) for each in collected if each.markers), keys)
-    found.notes += claims.notes
-    return claims.tests
-
-
 def _write_stub(
     request: Request, seen: Survey, project: ProjectSurvey, matched: Matched, found: _Found
 ) -> None:
@@ -176,6 +163,7 @@ def _write_stub(
     if nothing_to_do or project.has_table or not matched.rows or _claimed(matched):
         return
     _write(seen, project, stub(project.outcomes, project.table_path), found)
+    found.tables.append(project.table_path)
 
 
 def _compared(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:
@@ -185,7 +173,7 @@ def _compared(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) -
 
 def _written(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:
     """Bring a table up to date, and lay it beside the outcomes."""
-    new = updated(project.outcomes, project.table, renames=seen.renames)
+    new = seen.updated(project)
     if project.has_table or new.entries:
         _write(seen, project, new, found)
     project = replace(project, table=new, has_table=True)

@@ -16,11 +16,12 @@ from invertgate.patch.base import Base, find_base
 from invertgate.patch.git import Repository, open_repository
 from invertgate.patch.projects import find_projects, is_configuration
 from invertgate.request import Request
-from invertgate.table.check import Matched, Scope, match
+from invertgate.table.check import Matched, Scope, match, updated
 from invertgate.table.document import Table, read
 from invertgate.table.selection import Key, find
 from invertgate.table.store import read_file
 
+_NOTHING_FOUND: Final[Mapping[Key, str]] = {}
 _NO_MARKERS: Final[Mapping[Key, Sequence[str]]] = {}
 
 
@@ -75,6 +76,17 @@ class Survey:
             scope=self.scope,
             renames=self.renames,
         )
+
+    def updated(self, project: ProjectSurvey, found: Mapping[Key, str] = _NOTHING_FOUND) -> Table:
+        """Return a project's table brought up to date; what was not asked about stays as it is.
+
+        Args:
+            project: One of this survey's.
+            found: Nodeids that take the place of the claims there are.
+        """
+        asked = updated(project.outcomes, project.table, found, self.renames)
+        kept = [entry for entry in project.table.entries if not self.scope.covers(entry.key)]
+        return Table((*asked.entries, *kept), project.table.name)
 
 
 def survey(request: Request) -> Survey:
@@ -177,7 +189,7 @@ def _patch(request: Request, repository: Repository, configured: _Configured) ->
     )
 
 
-def _scope(request: Request, repository: Repository, patch: Patch, listing: OutcomeList) -> Scope:
+def _scope(request: Request, patch: Patch, listing: OutcomeList) -> Scope:
     keys = [outcome.key for outcome in listing.outcomes]
     chosen = frozenset(find(text, keys) for text in request.ids) if request.ids else None
     paths = tuple(_sorted_paths(patch.files)) if request.paths else None

@@ -10,10 +10,24 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from invertgate.config import Config, Inversion, Kill, OnTimeout
+from invertgate.errors import EngineError
 from invertgate.experiment import session
 from invertgate.experiment.judge import Judgement, Policy, judge
-from invertgate.experiment.plan import Experiment, Subject, files_of, subjects_of
-from invertgate.experiment.session import Collected, Options, Place, SessionError, Tried
+from invertgate.experiment.plan import (
+    Experiment,
+    Subject,
+    files_of,
+    in_groups,
+    subjects_of,
+)
+from invertgate.experiment.session import (
+    Collected,
+    Options,
+    Place,
+    SessionError,
+    Taken,
+    Tried,
+)
 from invertgate.isolation.environment import environment, install_inside
 from invertgate.isolation.trees import Selection, Trees, environments_in, missing_in, private_trees
 from invertgate.model import Outcome, Result, Row, Run, Verdict
@@ -21,7 +35,7 @@ from invertgate.patch.private import lend_repository
 from invertgate.patch.worktree import checkout_to, files_mentioning, files_of_worktree
 from invertgate.request import Request
 from invertgate.survey import ProjectSurvey, Survey
-from invertgate.table.claims import resolve
+from invertgate.table.claims import MarkerClaims, marker_claims, resolve
 
 _CONTROL_SECONDS: Final = 600.0
 _FORKED_CONTROL_SECONDS: Final = 60.0
@@ -64,6 +78,26 @@ class Laboratory:
             SessionError: pytest did not come to its end.
         """
         return session.collect(self.place, tests)
+
+    def search(self, tests: Sequence[str]) -> Generator[Taken]:
+        """Run tests as pytest always does, and tell which outcomes each takes.
+
+        Raises:
+            SessionError: pytest did not come to its end.
+        """
+        return session.search(self.place, tests)
+
+    def look(self, tests: Sequence[str], known: Sequence[str]) -> Generator[Taken]:
+        """Run tests alone, each in a process of its own, and tell which outcomes each takes.
+
+        Args:
+            tests: What pytest is to collect; empty for what it collects by itself.
+            known: The nodeids of the tests to be run.
+
+        Raises:
+            SessionError: pytest did not come to its end.
+        """
+        return session.look(self.place, in_groups(known), self.options, tests)
 
     def conduct(self, experiments: Sequence[Experiment], tests: Sequence[str]) -> Generator[Tried]:
         """Carry out experiments on collected tests.
@@ -327,3 +361,21 @@ def _from_project(project: ProjectSurvey, path: str) -> str:
 def _is_test_module(path: str) -> bool:
     name = posixpath.basename(path)
     return name.startswith("test_") or name.endswith("_test.py")
+
+
+def marked(lab: Laboratory, project: ProjectSurvey, bearing: Sequence[str]) -> MarkerClaims:
+    """Collect the tests of files that may bear markers, and return which rows they claim.
+
+    Raises:
+        UsageError: A marker's id is that of several outcomes.
+        EngineError: pytest cannot collect them.
+    """
+    if not bearing:
+        return MarkerClaims({})
+    whole = bearing == WHOLE_SUITE
+    try:
+        collected = lab.collect(lab.config.tests if whole else lab.existing(bearing))
+    except SessionError as error:
+        raise EngineError(f"pytest could not be run on a copy of the project: {error}") from error
+    bearers = ((each.test, each.markers) for each in collected if each.markers)
+    return marker_claims(bearers, [outcome.key for outcome in project.outcomes])

@@ -9,6 +9,7 @@ from invertgate.model import Kind, Outcome, Side
 
 _ROWS_AN_EXPERIMENT: Final = 20
 """Rows of one test that are judged in one go; more are spread over the workers."""
+_TESTS_A_LOOK: Final = 25
 _SECOND: Final = (Side.FALSE,)
 _TWO_SIDED: Final = (Kind.IF, Kind.WHILE, Kind.IFEXP, Kind.COMPREHENSION)
 
@@ -108,3 +109,10 @@ def by_test(claims: Iterable[tuple[Subject, str]]) -> tuple[Experiment, ...]:
 def files_of(tests: Iterable[str]) -> list[str]:
     """Return the files that tests stand in, each once, in order."""
     return list(dict.fromkeys(test.split("::", 1)[0] for test in tests))
+
+
+def in_groups(tests: Sequence[str]) -> tuple[Experiment, ...]:
+    """Divide tests that are only to be looked at into what a worker takes at a time."""
+    starts = range(0, len(tests), _TESTS_A_LOOK)
+    groups = [tuple(tests[start : start + _TESTS_A_LOOK]) for start in starts]
+    return tuple(Experiment(number, group, ()) for number, group in enumerate(groups))

@@ -89,6 +89,19 @@ class Collected:
     """What its ``branch`` markers say."""
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a test takes when nothing is inverted."""
+
+    test: str
+    passed: bool
+    slots: frozenset[int]
+    at_import: frozenset[int]
+    """Slots of outcomes that were taken before any test ran."""
+    seconds: float
+    external: bool = False
+
+
 class SessionError(Exception):
     """pytest did not come to its end; the message quotes what it said."""
 
@@ -124,17 +137,52 @@ def conduct(
     Raises:
         SessionError: pytest ended before all experiments were carried out.
     """
-    plan = {
-        "mode": "experiments",
-        "experiments": [_told(experiment) for experiment in experiments],
-        "options": asdict(options),
-        "external": list(external),
-        "arguments": [*_common(place), "-n0"],
-    }
+    plan = _plan(place, experiments, options, external)
     with closing(run_session(place, plan, tests)) as events:
         for event in events:
             if event["event"] == "experiment":
                 yield from _tried(event)
+
+
+def search(place: Place, tests: Sequence[str]) -> Generator[Taken]:
+    """Run tests as pytest always does, and tell what each takes.
+
+    Raises:
+        SessionError: pytest did not come to its end.
+    """
+    with closing(run_session(place, {"mode": "search"}, tests)) as events:
+        for event in events:
+            if event["event"] == "taken":
+                yield Taken(
+                    event["test"],
+                    event["passed"],
+                    frozenset(event["taken"]),
+                    frozenset(event["at_import"]),
+                    event["seconds"],
+                    event["external"],
+                )
+
+
+def look(
+    place: Place, groups: Sequence[Experiment], options: Options, tests: Sequence[str]
+) -> Generator[Taken]:
+    """Run tests alone, each in a process of its own, and tell what each takes.
+
+    Args:
+        place: Where.
+        groups: Experiments without rows.
+        options: How.
+        tests: Files and folders to be collected, relative to the project.
+
+    Raises:
+        SessionError: pytest did not come to its end.
+    """
+    plan = _plan(place, groups, options, ())
+    with closing(run_session(place, plan, tests)) as events:
+        for event in events:
+            if event["event"] == "looked":
+                for test, passed, slots, seconds in event["tests"]:
+                    yield Taken(test, passed, frozenset(slots), frozenset(), seconds)
 
 
 def collect(place: Place, tests: Sequence[str]) -> tuple[Collected, ...]:
@@ -149,6 +197,18 @@ def collect(place: Place, tests: Sequence[str]) -> tuple[Collected, ...]:
         if event["event"] == "collected":
             found = tuple(Collected(test, tuple(ids)) for test, ids in event["tests"])
     return found
+
+
+def _plan(
+    place: Place, experiments: Sequence[Experiment], options: Options, external: Sequence[str]
+) -> Event:
+    return {
+        "mode": "experiments",
+        "experiments": [_told(experiment) for experiment in experiments],
+        "options": asdict(options),
+        "external": list(external),
+        "arguments": [*_common(place), "-n0"],
+    }
 
 
 def run_session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event]:

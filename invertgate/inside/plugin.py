@@ -24,7 +24,7 @@ from .limits import adopt_orphans
 from .loading import move_to_front, rebased_path
 from .record import Record
 from .runs import Order, Runner, serve
-from .steps import Experiment, Options, RowAtWork, holds
+from .steps import Experiment, Options, RowAtWork, holds, look
 from .switch import SWITCH
 
 EVENTS: Final = "INVERTGATE_EVENTS"
@@ -303,6 +303,8 @@ class Worker(Collected):
                 os.waitpid(self._zygote, 0)
 
     def _carried_out(self, orders: dict[str, Any]) -> dict[str, Any]:
+        if not orders["rows"]:
+            return self._looked_at(orders)
         tried = []
         for test in orders["tests"]:
             rows = [
@@ -313,6 +315,16 @@ class Worker(Collected):
             if orders["first"] and all(holds(row) for row in rows):
                 break
         return {"event": "experiment", "number": orders["number"], "tests": tried}
+
+    def _looked_at(self, orders: dict[str, Any]) -> dict[str, Any]:
+        """Run tests alone and as they are, to see which outcomes each takes."""
+        tests = [test for test in orders["tests"] if not self.stand_of(test)[0]]
+        seen = []
+        for test in tests:
+            control = look(test, self._options, self._carry_out)
+            passed = control["ending"] == "passed"
+            seen.append([test, passed, control["taken"], control.get("seconds", 0.0)])
+        return {"event": "looked", "number": orders["number"], "tests": seen}
 
     def _tried(self, test: str, rows: Sequence[RowAtWork]) -> dict[str, Any]:
         answer: dict[str, Any] = {"test": test, "stand": "", "reason": "", "rows": []}

@@ -75,6 +75,12 @@ def holds(row: RowAtWork) -> bool:
     return any(run["inverted"] for run in counted) and _agree(row)
 
 
+def look(test: str, options: Options, carry_out: Callable[[Order], Record]) -> Record:
+    """Run a test alone, nothing inverted, to see what it takes."""
+    limits = Limits(options.control_fork, options.control_fork, options.memory)
+    return carry_out(Order(test, (), not options.fork, limits))
+
+
 class Experiment:
     """The runs of one test for some rows."""
 

@@ -1,0 +1,214 @@
+"""Find, for each row that nobody claims, a test that kills its mutant."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from invertgate.errors import EngineError
+from invertgate.evidence.candidates import Sighting, by_slot, in_order
+from invertgate.experiment.judge import judge
+from invertgate.experiment.plan import Experiment, Subject
+from invertgate.experiment.session import SessionError, Taken
+from invertgate.model import Outcome, Row, Verdict
+from invertgate.report.document import BindReport, Unkilled
+from invertgate.request import Request
+from invertgate.survey import ProjectSurvey, Survey, survey
+from invertgate.table import document
+from invertgate.table.selection import Key
+from invertgate.table.store import write_file
+from invertgate.trial import Laboratory, files_bearing_markers, laboratory, marked, usable_cores
+
+_NEAREST: Final = 3
+_MOST_LOOKS: Final = 20_000
+"""Tests that are run alone to see what they take, at most."""
+_COLD_TRIES: Final = 20
+"""Tests tried at most for an outcome that is taken at import: each costs fresh processes."""
+
+
+@dataclass(slots=True)
+class _Search:
+    """What was tried so far for the rows of a project."""
+
+    subjects: dict[int, Subject]
+    found: dict[int, str] = field(default_factory=dict)
+    tried: dict[int, dict[str, str]] = field(default_factory=dict)
+    """By row: the reason why each test that was tried does not bind it."""
+    weak: dict[int, list[str]] = field(default_factory=dict)
+    at_import: set[int] = field(default_factory=set)
+    suite: dict[str, Taken] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def open(self) -> list[Subject]:
+        """Return the rows that nothing binds yet."""
+        return [each for number, each in self.subjects.items() if number not in self.found]
+
+
+def run(request: Request) -> BindReport:
+    """Search a test for each row without one, and write what is found into the tables.
+
+    Raises:
+        InvertgateError: The search cannot be made; the message says what to do.
+    """
+    seen = survey(request)
+    parts = [_bound(request, seen, project) for project in seen.projects]
+    return BindReport(
+        bound=tuple(pair for part in parts for pair in part.bound),
+        unkilled=tuple(each for part in parts for each in part.unkilled),
+        claimed=sum(part.claimed for part in parts),
+        tables=tuple(path for part in parts for path in part.tables),
+        written=tuple(path for part in parts for path in part.written),
+        not_parsed=seen.listing.not_parsed,
+        notes=tuple(
+            dict.fromkeys(
+                (*seen.notes, *seen.patch.notes, *(n for part in parts for n in part.notes))
+            )
+        ),
+    )
+
+
+def _bound(request: Request, seen: Survey, project: ProjectSurvey) -> BindReport:
+    """Search for the rows of one project."""
+    matched = seen.matched(project)
+    bearing = files_bearing_markers(seen, project)
+    wanted = [row for row in matched.rows if not row.claims]
+    if not matched.rows:
+        return BindReport((), ())
+    search = _Search({})
+    claimed = len(matched.rows) - len(wanted)
+    if wanted:
+        outcomes = [row.outcome for row in wanted]
+        most = project.config.workers or usable_cores()
+        with laboratory(request, seen, project, outcomes, most_workers=most, doubt=False) as lab:
+            markers = marked(lab, project, bearing)
+            rows = [row for row in wanted if not markers.tests.get(row.outcome.key)]
+            claimed += len(wanted) - len(rows)
+            search = _searched(request, lab, project, rows)
+            search.notes += markers.notes
+    found = {search.subjects[number].outcome.key: test for number, test in search.found.items()}
+    written = _write(seen, project, found)
+    return BindReport(
+        bound=tuple((search.subjects[n].outcome, test) for n, test in sorted(search.found.items())),
+        unkilled=tuple(_unkilled(search, subject) for subject in search.open()),
+        claimed=claimed,
+        tables=(project.table_path,),
+        written=written,
+        notes=tuple(search.notes),
+    )
+
+
+def _searched(
+    request: Request, lab: Laboratory, project: ProjectSurvey, rows: Sequence[Row]
+) -> _Search:
+    """Run the suite to see what takes what, and try the tests; then look closer."""
+    by_key = {subject.outcome.key: subject for subject in lab.subjects}
+    wanted = [by_key[row.outcome.key] for row in rows]
+    search = _Search({subject.number: subject for subject in wanted})
+    suite = list(project.config.tests)
+    try:
+        request.progress.stage("running the suite to see which tests take the outcomes")
+        for taken in lab.search(suite):
+            search.suite[taken.test] = taken
+            search.at_import |= taken.at_import
+            request.progress.advance(None, taken.test)
+        sightings = _sightings(search.suite.values())
+        _try(request, lab, search, _candidates(lab, search, sightings))
+        if search.open():
+            sightings = _looked_closer(request, lab, search, suite)
+            _try(request, lab, search, _candidates(lab, search, sightings))
+    except SessionError as error:
+        raise EngineError(f"pytest could not be run on a copy of the project: {error}") from error
+    return search
+
+
+def _sightings(taken: Iterable[Taken]) -> dict[int, list[Sighting]]:
+    return by_slot(
+        (Sighting(each.test, each.seconds), each.slots)
+        for each in taken
+        if each.passed and not each.external
+    )
+
+
+def _looked_closer(
+    request: Request, lab: Laboratory, search: _Search, suite: Sequence[str]
+) -> dict[int, list[Sighting]]:
+    """Run every test alone: in one process an earlier test may hide what a later one takes."""
+    passing = [each.test for each in search.suite.values() if each.passed and not each.external]
+    if len(passing) > _MOST_LOOKS:
+        search.notes.append(
+            f"of {len(passing)} tests only the first {_MOST_LOOKS} were also run alone"
+        )
+    request.progress.stage("running each test alone")
+    request.progress.total(min(len(passing), _MOST_LOOKS))
+    looked = []
+    for taken in lab.look(suite, passing[:_MOST_LOOKS]):
+        looked.append(taken)
+        request.progress.advance(None, taken.test)
+    return _sightings(looked)
+
+
+def _candidates(
+    lab: Laboratory, search: _Search, sightings: Mapping[int, Sequence[Sighting]]
+) -> Iterator[Experiment]:
+    """Plan one experiment for each open row: the tests that may bind it, one after another."""
+    for number, subject in enumerate(search.open()):
+        known = search.tried.get(subject.number, {})
+        order = in_order(sightings.get(subject.slot, ()), subject.outcome.path)
+        most = lab.config.tries
+        if search.at_import.intersection((subject.slot, *subject.inverted)):
+            order += _by_name(search, subject.outcome)
+            most = min(most, _COLD_TRIES)
+        tests = [test for test in dict.fromkeys(order) if test not in known]
+        if tests:
+            yield Experiment(number, tuple(tests[:most]), (subject,), first=True)
+
+
+def _by_name(search: _Search, outcome: Outcome) -> list[str]:
+    """Return tests for an outcome that is taken at import, before any test could be seen to."""
+    passing = [each for each in search.suite.values() if each.passed and not each.external]
+    return in_order((Sighting(each.test, each.seconds) for each in passing), outcome.path)
+
+
+def _try(
+    request: Request, lab: Laboratory, search: _Search, experiments: Iterable[Experiment]
+) -> None:
+    """Try candidates, and note what each came to."""
+    planned = list(experiments)
+    if not planned:
+        return
+    request.progress.stage("trying tests on inverted outcomes")
+    request.progress.total(len(planned))
+    by_number = {experiment.number: experiment for experiment in planned}
+    tests = dict.fromkeys(test for experiment in planned for test in experiment.tests)
+    for tried in lab.conduct(planned, lab.existing(tests)):
+        (subject,) = by_number[tried.experiment].subjects
+        judgement = judge(tried.runs.get(subject.number, ()), lab.policy)
+        reasons = search.tried.setdefault(subject.number, {})
+        reasons[tried.test] = judgement.reason
+        if judgement.verdict is Verdict.BOUND:
+            search.found[subject.number] = tried.test
+        elif judgement.verdict is Verdict.WEAK:
+            search.weak.setdefault(subject.number, []).append(tried.test)
+        request.progress.advance(None, tried.test)
+
+
+def _unkilled(search: _Search, subject: Subject) -> Unkilled:
+    reasons = search.tried.get(subject.number, {})
+    weak = search.weak.get(subject.number, [])
+    nearest = tuple((weak or list(reasons))[:_NEAREST])
+    if not reasons:
+        why = "no test that passes takes this outcome"
+    elif len(weak) == len(reasons):
+        why = "every test that takes it stays green when it is inverted"
+    else:
+        others = [reason for test, reason in reasons.items() if test not in weak]
+        why = f"no test noticed; {others[0]}"
+    return Unkilled(subject.outcome, len(reasons), why, nearest)
+
+
+def _write(seen: Survey, project: ProjectSurvey, found: Mapping[Key, str]) -> tuple[str, ...]:
+    """Write what was found into the table."""
+    new = seen.updated(project, found)
+    path = project.table_path
+    content = document.write(new, Path(path).suffix)
+    return (path,) if write_file(seen.repository.top / path, content, seen.repository.top) else ()
