@@ -237,7 +237,9 @@ def _nothing_to_compare_with(
 ) -> str:
     unshallow = "git fetch --unshallow" if repository.shallow else "git fetch origin"
     if base:
-        return f"the base {base} names no commit here; run {unshallow}, or {_DEPTH}"
+        return (
+            f"the base {' '.join(base.split())} names no commit here; run {unshallow}, or {_DEPTH}"
+        )
     if named:
         return (
             f"{named[0].said_by} names {named[0].name} as the base, which is not in this clone; "

@@ -61,12 +61,11 @@ def read(
     listed = Listing() if head else listing(repository)
     difference = _difference(judged, listed.untracked)
     chosen, left_out, notes = choose(judged, difference.entries, rules)
-    files = changed_files(judged, chosen, difference.added)
     return Patch(
         base=found.commit,
         base_name=found.name,
         head=judged.head,
-        files=tuple(sorted(files, key=lambda file: file.path)),
+        files=changed_files(judged, chosen, difference.added),
         left_out=left_out,
         notes=(*found.notes, *notes, *_hidden(listed), *_idle_globs(listed, rules)),
     )

@@ -13,8 +13,8 @@ _NO_ID = ""
 
 def changed_files(
     judged: Judged, chosen: list[Entry], added: Mapping[str, frozenset[int]]
-) -> Iterator[ChangedFile]:
-    """Read the contents of files that differ.
+) -> tuple[ChangedFile, ...]:
+    """Read the contents of files that differ, in the order of their paths.
 
     Args:
         judged: Where they stand.
@@ -27,17 +27,28 @@ def changed_files(
     unmerged = [entry.path for entry in chosen if entry.status == "U"]
     bases = judged.repository.files_at(judged.base, unmerged)
     blobs = judged.repository.blobs(_wanted(judged, chosen))
-    for entry in chosen:
-        base = bases.get(entry.path) if entry.status == "U" else blobs.get(_base_id(entry))
-        head = blobs.get(entry.id) if judged.head else _on_disk(judged, entry)
-        yield ChangedFile(
-            path=entry.path,
-            base_path=None if base is None else entry.old_path,
-            base=base,
-            head=head,
-            added=_added(base, head, added.get(entry.path)),
-            is_row_source=head is not None,
+    return tuple(
+        _changed_file(
+            entry,
+            bases.get(entry.path) if entry.status == "U" else blobs.get(_base_id(entry)),
+            blobs.get(entry.id) if judged.head else _on_disk(judged, entry),
+            added.get(entry.path, frozenset()),
         )
+        for entry in sorted(chosen, key=lambda entry: entry.path)
+    )
+
+
+def _changed_file(
+    entry: Entry, base: bytes | None, head: bytes | None, lines: frozenset[int]
+) -> ChangedFile:
+    return ChangedFile(
+        path=entry.path,
+        base_path=None if base is None else entry.old_path,
+        base=base,
+        head=head,
+        added=_added(base, head, lines),
+        is_row_source=head is not None,
+    )
 
 
 def _wanted(judged: Judged, chosen: list[Entry]) -> Iterator[str]:
@@ -62,12 +73,12 @@ def _on_disk(judged: Judged, entry: Entry) -> bytes | None:
         ) from error
 
 
-def _added(base: bytes | None, head: bytes | None, lines: frozenset[int] | None) -> frozenset[int]:
+def _added(base: bytes | None, head: bytes | None, lines: frozenset[int]) -> frozenset[int]:
     if head is None:
         return frozenset()
     if base is None:
         return frozenset(range(1, len(head.splitlines()) + 1))
-    return as_python_counts(head, lines or frozenset())
+    return as_python_counts(head, lines)
 
 
 def as_python_counts(content: bytes, lines: frozenset[int]) -> frozenset[int]:

@@ -95,9 +95,11 @@ class Repository:
             NoBaseError: There is no git, or it failed; the message quotes it.
         """
         done = self.ask(*arguments, input=input, extra=extra)
-        if done.code != 0:
-            raise NoBaseError(f"git {arguments[0]} failed: {refusal(done.stderr)}")
-        return done.stdout
+        if done.code == 0:
+            return done.stdout
+        if b"promisor remote" in done.stderr:
+            raise _missing(refusal(done.stderr))
+        raise NoBaseError(f"git {_command(arguments)} failed: {refusal(done.stderr)}")
 
     def commits(self, revisions: Iterable[str]) -> list[str | None]:
         """Resolve revisions to commit ids, None for those that name no commit here."""
@@ -210,6 +212,10 @@ def _ask(
         ) from error
 
 
+def _command(arguments: tuple[str, ...]) -> str:
+    return _command(arguments[2:]) if arguments[0] == "-c" else arguments[0]
+
+
 def _why_not(path: Path, stderr: bytes) -> str:
     said = stderr.decode(errors="replace")
     if "dubious ownership" in said or "unsafe repository" in said:
@@ -228,7 +234,7 @@ def _why_not(path: Path, stderr: bytes) -> str:
 
 def _missing(why: str) -> NoBaseError:
     return NoBaseError(
-        f"a file of the base is missing from this clone ({why}); "
+        f"a file that differs is missing from this clone ({why}); "
         "clone without --filter, or let git reach its remote"
     )
 

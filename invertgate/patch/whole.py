@@ -43,8 +43,7 @@ def whole_files(
     for path in paths:
         found |= _below(judged, path, _relative(repository, root, path))
     chosen, left_out, notes = choose(judged, list(found.values()), rules)
-    files = changed_files(judged, chosen, {})
-    return Patch("", "whole files", commit, tuple(files), left_out, notes)
+    return Patch("", "whole files", commit, changed_files(judged, chosen, {}), left_out, notes)
 
 
 def _commit(repository: Repository, head: str) -> str:
