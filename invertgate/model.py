@@ -61,7 +61,7 @@ class Outcome:
     """Canonical text, equal on every Python."""
     side: Side
     scope: str
-    """Qualified name of the enclosing function or class (``Order.total``); empty at module level."""
+    """Qualified name of the enclosing function or class (``Order.total``); empty in a module."""
     line: int
     """Where a reader looks: the keyword's (``if``, ``elif``, ``except``, ``case``, ``else``)."""
     anchor: Span
@@ -83,7 +83,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that differs between base and head, and may make rows or explain where one came from."""
+    """A file that differs between base and head; it may make rows, or explain where one is from."""
 
     path: str
     base_path: str | None

@@ -1,20 +1,22 @@
 """What a patch asks for: its new outcomes, and the rows of the tables that answer them."""
 
-import os
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from invertgate.config import CONFIG_NAME, Config, load, load_under_policy
-from invertgate.errors import UsageError
+from invertgate.config import read as read_settings
+from invertgate.errors import NoBaseError, UsageError
 from invertgate.model import ChangedFile, Kind, Outcome, OutcomeList, Patch
 from invertgate.outcomes.identity import new_outcomes
-from invertgate.patch import changes
 from invertgate.patch.base import Base, find_base
+from invertgate.patch.changes import read as read_patch
 from invertgate.patch.git import Repository, open_repository
 from invertgate.patch.projects import find_projects, is_configuration
+from invertgate.patch.scope import Rules
+from invertgate.patch.whole import whole_files
 from invertgate.request import Request
 from invertgate.table.check import Matched, Scope, match, updated
 from invertgate.table.document import Table, read
@@ -100,7 +102,7 @@ def survey(request: Request) -> Survey:
     repository = open_repository(request.root, request.environment)
     configured = _Configured(repository, request)
     config = configured.of("")
-    patch = _patch(request, repository, configured)
+    patch = _patch(request, configured)
     listing = new_outcomes(patch.files, _kinds(config))
     scope = _scope(request, patch, listing)
     listing = replace(listing, outcomes=tuple(_covered(listing.outcomes, scope)))
@@ -123,10 +125,10 @@ class _Configured:
         self._overrides = request.overrides
         self._known: dict[str, tuple[Config, tuple[str, ...]]] = {}
         self.base: Base | None = None
-        own = load(self._source(CONFIG_NAME, request.head), request.overrides)
-        self.base_name = own.base
+        self.base_name = ""
+        self._notes: tuple[str, ...] = ()
         if not request.paths:
-            self.base = find_base(repository, own.base, request.head)
+            self._find_base()
 
     def of(self, folder: str) -> Config:
         """Return the configuration of a project: its own, or that of the top."""
@@ -136,7 +138,8 @@ class _Configured:
 
     def notes(self) -> tuple[str, ...]:
         """Return what is to be told of policies that the patch changes."""
-        return tuple(dict.fromkeys(note for _, notes in self._known.values() for note in notes))
+        told = (note for _, notes in self._known.values() for note in notes)
+        return tuple(dict.fromkeys((*self._notes, *told)))
 
     def content(self, path: str, revision: str) -> bytes | None:
         """Return a file at a revision, or in the working tree if that is empty."""
@@ -151,6 +154,32 @@ class _Configured:
 
     def _source(self, path: str, revision: str) -> bytes:
         return self.content(path, revision) or b""
+
+    def _find_base(self) -> None:
+        """Find the merge base; a patch cannot choose what it is compared with.
+
+        The configuration's base counts only where the merge base that is found without it says
+        the same, or where there is none.
+        """
+        source = self._source(CONFIG_NAME, self.head)
+        named = str(self._overrides.get("base") or "")
+        configured = load(source, self._overrides).base
+        if named or not configured:
+            self.base_name = named
+            self.base = find_base(self.repository, named, self.head)
+            return
+        try:
+            default = find_base(self.repository, "", self.head)
+        except NoBaseError:
+            self.base_name = configured
+        else:
+            before = self._source(CONFIG_NAME, default.commit)
+            if read_settings(before).get("base") == configured:
+                self.base_name = configured
+            else:
+                told = f"the patch sets tool.invertgate.base to {configured}"
+                self._notes = (f"{told}; it is compared with the {default.name} all the same",)
+        self.base = find_base(self.repository, self.base_name, self.head)
 
     def _loaded(self, folder: str) -> tuple[Config, tuple[str, ...]]:
         path = posixpath.join(folder, CONFIG_NAME)
@@ -169,18 +198,18 @@ def _kinds(config: Config) -> tuple[Kind, ...]:
     return tuple(Kind(kind) for kind in config.extra_kinds)
 
 
-def _patch(request: Request, repository: Repository, configured: _Configured) -> Patch:
+def _patch(request: Request, configured: _Configured) -> Patch:
     config = configured.of("")
-    rules = changes.Rules(config.include, config.exclude)
+    rules = Rules(config.include, config.exclude)
     if request.paths:
-        return changes.whole_files(
+        return whole_files(
             request.root,
             [Path(path) for path in request.paths],
             head=request.head,
             rules=rules,
             environment=request.environment,
         )
-    return changes.read(
+    return read_patch(
         request.root,
         base=configured.base_name,
         head=request.head,
@@ -210,7 +239,7 @@ def _project_folders(
     """Return the project's folder of each changed path, of those that were asked for."""
     paths = [*(file.path for file in patch.files), *(left.path for left in patch.left_out)]
 
-    def contents(wanted: "Sequence[str] | Iterator[str]") -> Mapping[str, bytes]:
+    def contents(wanted: Iterable[str]) -> Mapping[str, bytes]:
         names = [path for path in wanted if is_configuration(path)]
         if request.head:
             return repository.files_at(patch.head or request.head, names)
@@ -234,8 +263,7 @@ def _project_folders(
 
 
 def _asked(repository: Repository, root: Path, folder: str) -> str:
-    path = Path(os.path.abspath(root / folder))
-    top = repository.top
+    path, top = (root / folder).resolve(), repository.top.resolve()
     if not path.is_dir():
         raise UsageError(f"--project {folder} is no folder")
     if not path.is_relative_to(top):

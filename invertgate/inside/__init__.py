@@ -1,4 +1,4 @@
-"""What runs inside the user's processes: standard library, pytest and psutil, relative imports only.
+"""What runs inside the user's processes: standard library, pytest, psutil, relative imports.
 
 Each run copies this package into its scratch folder and loads it from there as
 ``_invertgate_inside``, so that it is there in every child process, whatever is installed, and is

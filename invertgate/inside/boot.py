@@ -1,4 +1,4 @@
-"""What happens in every Python process of a run before anything else: the switch is put in place."""
+"""Put the switch in place, in every Python process of a run, before anything else happens."""
 
 import os
 import sys

@@ -77,7 +77,7 @@ def install(bootstrap: str) -> HandOver:
 
 
 def _wrap_fork_exec(hand_over: HandOver) -> None:
-    import _posixsubprocess  # noqa: PLC0415  # not on every platform
+    import _posixsubprocess
 
     original: Callable[..., int] = _posixsubprocess.fork_exec
 
@@ -90,9 +90,9 @@ def _wrap_fork_exec(hand_over: HandOver) -> None:
             *arguments[_ENVIRONMENT_ARGUMENT + 1 :],
         )
 
-    _posixsubprocess.fork_exec = fork_exec  # type: ignore[assignment]
+    _posixsubprocess.fork_exec = fork_exec
     subprocess._fork_exec = fork_exec  # type: ignore[attr-defined]  # noqa: SLF001
-    subprocess._USE_POSIX_SPAWN = False  # type: ignore[attr-defined]  # noqa: SLF001  # has no door for us
+    vars(subprocess)["_USE_POSIX_SPAWN"] = False  # it has no door for us
 
 
 def _auditor(hand_over: HandOver) -> Callable[[str, tuple[object, ...]], None]:

@@ -7,7 +7,8 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 import psutil
 
@@ -132,26 +133,22 @@ def die_with_parent() -> None:
 def _prctl(option: int, value: int) -> None:
     if sys.platform != "linux":
         return
-    import ctypes  # noqa: PLC0415  # only where it is of use
-
     with contextlib.suppress(OSError, AttributeError):
-        _libc(ctypes).prctl(option, value, 0, 0, 0)
+        _libc().prctl(option, value, 0, 0, 0)
 
 
-_loaded: list[object] = []
+@cache
+def _libc() -> Any:
+    import ctypes
 
-
-def _libc(ctypes):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    if not _loaded:
-        _loaded.append(ctypes.CDLL(None))
-    return _loaded[0]
+    return ctypes.CDLL(None)
 
 
 def guard(limits: Limits) -> None:
     """Limit this process itself, in case that nobody is left to watch it."""
     if sys.platform == "win32":
         return
-    import resource  # noqa: PLC0415  # not on every platform
+    import resource
 
     seconds = int(limits.cpu * _GUARD_FACTOR + _GUARD_EXTRA) + 1
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)

@@ -13,6 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Final
@@ -35,7 +36,7 @@ class Rebase:
         self._kept_out = tuple(folder + os.sep for folder in boot.kept_out)
 
     def __call__(self, path: str) -> str:
-        """Return where a path lies in this tree; the path itself if it is not one of the project's."""
+        """Return where a path lies in this tree, or the path itself if it is not the project's."""
         for source in self._sources:
             if path.startswith(source) or path == source[:-1]:
                 if (path + os.sep).startswith(self._kept_out):
@@ -178,8 +179,9 @@ def _moved(spec: ModuleSpec, origin: str, rebase: Callable[[str], str], woven: b
     if woven or type(loader) is SourceFileLoader:
         loader = SourceFileLoader(spec.name, origin)
     elif type(loader).__module__ != _ASSERT_REWRITER:
+        make: Callable[..., Loader] = type(loader)  # type: ignore[assignment]
         try:
-            loader = type(loader)(spec.name, origin)  # type: ignore[call-arg]
+            loader = make(spec.name, origin)
         except Exception:  # noqa: BLE001  # a loader with ways of its own keeps them
             return spec
     locations = spec.submodule_search_locations
@@ -204,7 +206,7 @@ def _moved_namespace(spec: ModuleSpec, rebase: Callable[[str], str]) -> ModuleSp
 
 def _assert_rewriter(hook: object) -> Callable[[ast.Module, bytes, str], None]:
     """Return what pytest's import hook does to the asserts of a module."""
-    from _pytest.assertion.rewrite import rewrite_asserts  # noqa: PLC0415  # pytest is there by now
+    from _pytest.assertion.rewrite import rewrite_asserts  # pytest is there by now
 
     config = getattr(hook, "config", None)
 
@@ -218,7 +220,7 @@ def install(boot: Boot, number: int) -> Loading:
     """Make this process load the project from its private tree."""
     loading = Loading(boot, number)
     sys.path[:] = rebased_path(loading)
-    sys.meta_path.insert(0, Finder(loading))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Finder(loading))
     original = SourceFileLoader.get_code
 
     def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -230,7 +232,7 @@ def install(boot: Boot, number: int) -> Loading:
             SWITCH.board.bare(file.number)
         return code if code is not None else original(self, fullname)
 
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
     return loading
 
 

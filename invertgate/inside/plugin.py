@@ -1,8 +1,8 @@
-"""The pytest plugin of a run: collected tests give way to experiments with them. PYTEST_DONT_REWRITE
+"""The pytest plugin of a run: collected tests give way to experiments with them.
 
 One plugin for all processes of a run, with a part for each: the controller lends every
 pytest-xdist worker a tree and passes on what they report; a worker carries out experiments; a
-cold process runs the one test that it is for.
+cold process runs the one test that it is for. PYTEST_DONT_REWRITE
 """
 
 import contextlib

@@ -5,7 +5,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from types import TracebackType
 from typing import Any, Final
 
@@ -36,7 +36,7 @@ class Recorder:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Iterator[Any]:
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Keep the exception of a phase: the report itself is asked for no text."""
         report = yield
         if item is self._item and call.excinfo is not None and report.outcome == "failed":
@@ -47,9 +47,9 @@ class Recorder:
         """Note how a phase ended; a subtest that fails makes its test's call phase fail."""
         if report.nodeid != self._item.nodeid:
             return
-        said = _said(report, report.when in self._errors)
-        if self._phases.get(report.when or "") != "failed":
-            self._phases[report.when or ""] = said
+        phase = str(report.when)
+        if self._phases.get(phase) != "failed":
+            self._phases[phase] = _said(report, phase in self._errors)
 
     def interrupted(self, error: BaseException) -> None:
         """Note what came out of the protocol itself: pytest lets it through."""
@@ -162,7 +162,7 @@ def run(item: pytest.Item, *, look_around: bool) -> Record:
 
 def protocol(item: pytest.Item) -> None:
     """Run one item as pytest does, without the ways of plugins that would run it again."""
-    from _pytest.runner import runtestprotocol  # noqa: PLC0415
+    from _pytest.runner import runtestprotocol
 
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     runtestprotocol(item, nextitem=None)
@@ -170,7 +170,7 @@ def protocol(item: pytest.Item) -> None:
 
 
 def _ask_for_no_traceback(item: pytest.Item) -> None:
-    """A traceback as text costs more than the run; type, message and line come from the exception."""
+    """Ask for no traceback as text: it costs more than the run that it tells of."""
     for name in ("repr_failure", "_repr_failure_py"):
         setattr(item, name, lambda *_, **__: "not asked for")
 

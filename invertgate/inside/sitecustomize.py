@@ -8,10 +8,10 @@ def _start() -> None:
     scratch = os.environ.get("INVERTGATE_RUN")
     if not scratch:
         return
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036  # a test may start any Python
         _note_old_python(scratch)
         return
-    from _invertgate_inside import boot  # type: ignore[import-not-found]  # noqa: PLC0415
+    from _invertgate_inside import boot  # type: ignore[import-not-found]
 
     boot.start(scratch)
 
@@ -24,8 +24,8 @@ def _note_old_python(scratch):  # type: ignore[no-untyped-def]  # noqa: ANN001, 
 
 
 def _run_the_next() -> None:
-    import importlib.machinery  # noqa: PLC0415
-    import importlib.util  # noqa: PLC0415
+    import importlib.machinery
+    import importlib.util
 
     here = os.path.dirname(os.path.abspath(__file__))
     rest = [entry for entry in sys.path if os.path.abspath(entry) != here]

@@ -119,7 +119,7 @@ class Experiment:
         return [row for row in rows if row not in cold], cold
 
     def _rounds(self, rows: list[RowAtWork], control: Record, *, cold: bool) -> list[RowAtWork]:
-        """Invert each row that the control takes, as often as asked; return rows for a cold turn."""
+        """Invert each row that the control takes; return those that a fresh process must judge."""
         _share(rows, control)
         taken = [row for row in rows if fits(control, row)]
         doubtful = [] if cold else self._doubtful_controls(rows, taken)

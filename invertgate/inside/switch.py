@@ -167,7 +167,7 @@ def _split(
     if not isinstance(error, BaseExceptionGroup):
         return (error, None) if _fits(error, expected) else (None, error)
     try:
-        return error.split(expected)  # type: ignore[arg-type]
+        return error.split(expected)  # type: ignore[call-overload, no-any-return]
     except TypeError:  # the `except*` itself is about to say so
         return None, error
 

@@ -136,7 +136,7 @@ def weave(tree: ast.Module, slots: Mapping[Anchor, int]) -> None:
 
 
 def _anchors(node: ast.AST) -> Iterator[Anchor]:
-    """Name the decisions that a node makes; handlers of ``except*`` are woven with their ``try``."""
+    """Name the decisions that a node makes; filters are named by their comprehension."""
     match node:
         case ast.If():
             yield "if", node.test.lineno, node.test.col_offset
@@ -153,6 +153,8 @@ def _anchors(node: ast.AST) -> Iterator[Anchor]:
             yield "for_else", node.lineno, node.col_offset
         case ast.Try() | ast.TryStar():
             yield "try_else", node.lineno, node.col_offset
+        case _:
+            return
 
 
 def _weave_filters(node: ast.comprehension, missing: dict[Anchor, int]) -> None:

@@ -181,7 +181,7 @@ def _copy_entry(
 
 def _copy_link(link: Path, target: Path, root: Path, top: Path) -> None:
     """Copy a link; one that points into the tree by its full path points into the copy."""
-    pointed = Path(os.readlink(link))
+    pointed = link.readlink()
     if pointed.is_absolute() and pointed.is_relative_to(root):
         pointed = top / pointed.relative_to(root)
     target.symlink_to(pointed)
