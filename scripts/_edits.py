@@ -302,5 +302,5 @@ def _before(source: Source, statement: ast.stmt, expression: str) -> Edit:
 
 
 Writer = Callable[[Source, Place, str], list[Edit]]
-OPERATORS: Final[dict[str, Writer]] = {"": invert, "one-sided": invert, "negate": negate}
+OPERATORS: Final[dict[str, Writer]] = {"": invert, "onesided": invert, "negate": negate}
 """By the name that a report gives; without one it is the one-sided form."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 RECIPE_FILE: Final = "recipe.json"
 """In an environment: what it was made from, so that a second call can use it again."""
@@ -30,7 +30,9 @@ class Finished:
     returncode: int | None
     """None if it was stopped at its time limit."""
     output: str
-    """What it printed on both streams."""
+    """What it printed."""
+    errors: str
+    """What it printed on its error stream."""
     seconds: float
     cpu: float
     """CPU seconds of all children that ended meanwhile; exact only if they run one at a time."""
@@ -52,16 +54,17 @@ def run(
         limit: Seconds of wall time; None waits for ever.
     """
     started, cpu_before = time.monotonic(), _cpu_of_children()
-    # A file and no pipe: whoever outlives the command and holds a pipe open would make us wait.
+    # Files and no pipes: whoever outlives the command and holds a pipe open would make us wait.
     with (
         tempfile.TemporaryFile() as printed,
+        tempfile.TemporaryFile() as complained,
         subprocess.Popen(
             [str(word) for word in argv],
             cwd=cwd,
             env=None if environ is None else dict(environ),
             stdin=subprocess.DEVNULL,
             stdout=printed,
-            stderr=subprocess.STDOUT,
+            stderr=complained,
             start_new_session=True,
         ) as process,
     ):
@@ -71,9 +74,8 @@ def run(
         _end_group(process.pid)
         process.wait()
         seconds = time.monotonic() - started
-        printed.seek(0)
-        output = printed.read().decode("utf-8", "replace")
-    return Finished(returncode, output, seconds, _cpu_of_children() - cpu_before)
+        cpu = _cpu_of_children() - cpu_before
+        return Finished(returncode, _text(printed), _text(complained), seconds, cpu)
 
 
 def must(argv: Sequence[str | Path], *, cwd: Path, environ: Mapping[str, str] | None = None) -> str:
@@ -85,7 +87,7 @@ def must(argv: Sequence[str | Path], *, cwd: Path, environ: Mapping[str, str] | 
     finished = run(argv, cwd=cwd, environ=environ)
     if finished.returncode != 0:
         command = " ".join(str(word) for word in argv)
-        last_lines = "\n".join(finished.output.splitlines()[-25:])
+        last_lines = "\n".join((finished.output + finished.errors).splitlines()[-25:])
         raise ScriptError(f"{command}\nended with {finished.returncode}:\n{last_lines}")
     return finished.output
 
@@ -157,6 +159,11 @@ def make_environment(
     environment.install(words, cwd=cwd, environ={**os.environ, **variables})
     stamp.write_text(recipe, "utf-8")
     return environment
+
+
+def _text(written: IO[bytes]) -> str:
+    written.seek(0)
+    return written.read().decode("utf-8", "replace")
 
 
 def _cpu_of_children() -> float:

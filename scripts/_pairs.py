@@ -40,6 +40,8 @@ class Pair:
     name: str
     base: str
     head: str
+    sources: str
+    """The folder whose outcomes need rows; documents and examples lie elsewhere."""
     install: tuple[str, ...]
     """What pip installs in the tree of head."""
     tests: tuple[str, ...]
@@ -131,6 +133,7 @@ def _pair(row: dict[str, str]) -> Pair:
         name=row["name"],
         base=row["base"],
         head=row["head"],
+        sources=row["sources"],
         install=tuple(shlex.split(row["install"])),
         tests=tuple(shlex.split(row["tests"])),
         options=tuple(shlex.split(row["options"])),

@@ -75,7 +75,7 @@ class Project:
     top: Path
     """The top of the repository; paths of a report start here."""
     folder: str
-    """The project in it, where pytest runs; ``.`` if it is all of it."""
+    """What was asked about, below the top; ``.`` if it is all of it."""
     head: str
     """The commit that is judged; empty for the working tree."""
     python: Path
@@ -85,6 +85,20 @@ class Project:
     """What pytest is told besides the nodeid."""
     limit: float
     """Seconds for one run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A test, and the file that decides."""
+
+    folder: str
+    """Where pytest runs, below the top of the repository."""
+    test: str
+    """A nodeid."""
+    path: str
+    """The file, below the top."""
+    mark: Path
+    """What the edited file makes when the outcome is taken."""
 
 
 def open_project(folder: Path, python: Path, head: str, limit: float) -> Project:
@@ -117,48 +131,39 @@ def read_file(project: Project, path: str) -> bytes:
     return (project.top / path).read_bytes()
 
 
-def try_test(project: Project, test: str, path: str, content: bytes | None, mark: Path) -> Trial:
+def try_test(project: Project, subject: Subject, content: bytes | None) -> Trial:
     """Run one test in a copy of its own.
 
     Args:
-        project: Where it lies.
-        test: Its nodeid.
-        path: The file that decides, relative to the top.
-        content: What is written into it; None leaves it as it is.
-        mark: The file that the content makes when the outcome is taken.
+        project: What is copied.
+        subject: The test and the file.
+        content: What is written into the file; None leaves it as it is.
     """
-    mark.unlink(missing_ok=True)
+    subject.mark.unlink(missing_ok=True)
     with _copy(project) as copy:
+        file, report = copy / subject.path, copy.parent / "report.jsonl"
         if content is not None:
-            (copy / path).write_bytes(content)
-        scratch = copy.parent
-        report = scratch / "report.jsonl"
-        argv: list[str | Path] = [
-            project.python,
-            "-m",
-            "pytest",
-            "-p",
-            "oracle_plugin",
-            *project.options,
-        ]
-        argv += ["-o", f"cache_dir={scratch / 'cache'}", test]
+            file.write_bytes(content)
+        argv: list[str | Path] = [project.python, "-m", "pytest", "-p", "oracle_plugin"]
+        argv += [*project.options, "-o", f"cache_dir={copy.parent / 'cache'}", subject.test]
         finished = run(
             argv,
-            cwd=copy / project.folder,
-            environ=_environ(project, path, copy, report),
+            cwd=copy / subject.folder,
+            environ=_environ(project, subject, copy, report),
             limit=project.limit,
         )
         entries = _entries(report)
         imported = _imported(entries)
-        ending, message = ending_of(entries, test)
+        ending, message = ending_of(entries, subject.test)
         if finished.returncode is None:
             ending, message = Ending.TIMEOUT, f"more than {project.limit:g} s"
         return Trial(
             ending=ending,
-            message=message or ("" if entries else finished.output[-500:]),
-            imported=os.path.realpath(copy / path) in imported,
-            foreign=_foreign(project, path, imported),
-            marked=mark.exists(),
+            message=message
+            or ("" if ending is Ending.PASSED else (finished.output + finished.errors)[-500:]),
+            imported=os.path.realpath(file) in imported,
+            foreign=_foreign(project, subject.path, imported),
+            marked=subject.mark.exists(),
             seconds=finished.seconds,
         )
 
@@ -209,12 +214,12 @@ def _left_behind(folder: str, names: list[str]) -> set[str]:
     }
 
 
-def _environ(project: Project, path: str, copy: Path, report: Path) -> dict[str, str]:
+def _environ(project: Project, subject: Subject, copy: Path, report: Path) -> dict[str, str]:
     scratch = copy.parent
     for folder in ("home", "tmp", "plugin"):
         (scratch / folder).mkdir()
     shutil.copy(PLUGIN_FILE, scratch / "plugin" / "oracle_plugin.py")
-    roots = [*project.roots, *_root_of_package(project, path)]
+    roots = [*project.roots, *_root_of_package(project, subject)]
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -233,14 +238,15 @@ def _environ(project: Project, path: str, copy: Path, report: Path) -> dict[str,
     }
 
 
-def _root_of_package(project: Project, path: str) -> list[str]:
+def _root_of_package(project: Project, subject: Subject) -> list[str]:
     """Find where the file's package is imported from, if no known root leads there."""
-    folder = Path(path).parent
-    if any(Path(path).is_relative_to(root) for root in project.roots):
+    path = Path(subject.path)
+    if any(path.is_relative_to(root) for root in project.roots):
         return []
+    folder = path.parent
     while (project.top / folder / "__init__.py").exists() and folder != Path():
         folder = folder.parent
-    return [] if folder == Path(project.folder) else [folder.as_posix()]
+    return [] if folder == Path(subject.folder) else [folder.as_posix()]
 
 
 def _entries(report: Path) -> list[dict[str, object]]:

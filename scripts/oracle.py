@@ -17,14 +17,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from _edits import OPERATORS, Anchor, NotEditableError, Source, find, mark
 from _environments import ScriptError
-from _trial import Ending, Project, Trial, open_project, read_file, try_test
+from _trial import Ending, Project, Subject, Trial, open_project, read_file, try_test
 
 JUDGED: Final = frozenset({"bound", "weak", "unreached", "red", "unproven"})
 """Verdicts that a run can confirm; the others say that nothing was run."""
+NOT_BOUND: Final = "not bound"
+"""What ``bind`` says of a row and the tests that came closest."""
 SECONDS: Final = 60.0
 MARK: Final = '__import__("posix").close(__import__("posix").open({path}, 577, 384))'
 """An expression that makes a file; ``posix`` because tests replace functions of ``os``."""
@@ -42,8 +44,11 @@ class Question:
     predicate: str
     test: str
     verdict: str
+    """What the gate says, or ``NOT_BOUND``."""
     reason: str = ""
     operator: str = ""
+    project: str | None = None
+    """The folder that the nodeid starts from, below the top; None for the one that was named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,8 @@ class Answer:
     @property
     def agrees(self) -> bool:
         """Tell whether both say the same, or the oracle has nothing to say."""
+        if self.question.verdict == NOT_BOUND:
+            return self.verdict != "bound"
         return self.verdict in {"", self.question.verdict}
 
 
@@ -76,28 +83,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def read_questions(
-    document: Mapping[str, object], *, weak_tests: bool = False
+    document: Mapping[str, Any], *, weak_tests: bool = False
 ) -> tuple[list[Question], Counter[str]]:
     """Take the questions out of a report, and count the rows that hold none, by verdict.
 
     Args:
-        document: The report.
+        document: The report of ``run``, or that of ``bind`` with the rows that no test kills.
         weak_tests: Ask also for the tests that are said to stay green, whatever the row's verdict.
     """
     operator = str(document.get("operator") or "")
     questions: list[Question] = []
     skipped: Counter[str] = Counter()
-    rows = document["rows"]
-    for row in rows if isinstance(rows, list) else []:
+    for row in _list(document.get("rows")):
         if row["verdict"] in JUDGED and row.get("test"):
             questions.append(_question(row, operator))
         else:
-            skipped[row["verdict"]] += 1
-        if weak_tests:
-            green = [test for test in row.get("weak_tests", ()) if test != row.get("test")]
-            questions += [
-                _question({**row, "test": test, "verdict": "weak"}, operator) for test in green
-            ]
+            skipped[str(row["verdict"])] += 1
+        green = [test for test in _list(row.get("weak_tests")) if test != row.get("test")]
+        said = [{**row, "test": test, "verdict": "weak"} for test in green if weak_tests]
+        questions += [_question(row_of_test, operator) for row_of_test in said]
+    for unkilled in _list(document.get("unkilled")):
+        for test in _list(unkilled.get("nearest")):
+            row = {**unkilled["outcome"], "test": test, "verdict": NOT_BOUND}
+            questions.append(_question(row, operator))
     return questions, skipped
 
 
@@ -141,8 +149,11 @@ def ask(project: Project, question: Question) -> Answer:
         except (NotEditableError, SyntaxError, RecursionError, OSError) as error:
             return Answer(question, "", str(error) or type(error).__name__)
 
+        folder = project.folder if question.project is None else question.project
+        subject = Subject(folder, question.test, question.path, mark_file)
+
         def attempt(content: bytes | None) -> Trial:
-            return try_test(project, question.test, question.path, content, mark_file)
+            return try_test(project, subject, content)
 
         control = attempt(None)
         inverted = attempt(inverted_text) if control.ending is Ending.PASSED else None
@@ -199,7 +210,7 @@ def _compare(options: argparse.Namespace) -> int:
     return 0 if all(answer.agrees for answer in answers) else 1
 
 
-def _read_document(options: argparse.Namespace) -> dict[str, object]:
+def _read_document(options: argparse.Namespace) -> dict[str, Any]:
     file = options.pairs or options.report or options.project / "invertgate.out" / "report.json"
     try:
         content = json.loads(file.read_text("utf-8"))
@@ -208,25 +219,29 @@ def _read_document(options: argparse.Namespace) -> dict[str, object]:
     return {"rows": content} if isinstance(content, list) else dict(content)
 
 
-def _question(row: Mapping[str, object], operator: str) -> Question:
+def _question(row: Mapping[str, Any], operator: str) -> Question:
     anchor = row.get("anchor")
-    line = row.get("line")
     return Question(
-        path=str(row["path"]),
-        kind=str(row["kind"]),
-        side=str(row["side"]),
-        anchor=_anchor(anchor) if isinstance(anchor, dict) else None,
-        line=line if isinstance(line, int) else 0,
-        predicate=str(row.get("predicate") or ""),
-        test=str(row["test"]),
-        verdict=str(row["verdict"]),
-        reason=str(row.get("reason") or ""),
-        operator=str(row.get("operator") or operator),
+        path=row["path"],
+        kind=row["kind"],
+        side=row["side"],
+        anchor=_anchor(anchor) if anchor else None,
+        line=row.get("line") or 0,
+        predicate=row.get("predicate") or "",
+        test=row["test"],
+        verdict=row["verdict"],
+        reason=row.get("reason") or "",
+        operator=row.get("operator") or operator,
+        project=row.get("project"),
     )
 
 
 def _anchor(anchor: Mapping[str, int]) -> Anchor:
     return (anchor["line"], anchor["column"], anchor["end_line"], anchor["end_column"])
+
+
+def _list(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
 
 
 def _texts(project: Project, question: Question, mark_file: Path) -> tuple[bytes, bytes]:
