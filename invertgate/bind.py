@@ -11,6 +11,7 @@ from invertgate.experiment.judge import judge
 from invertgate.experiment.plan import Experiment, Subject
 from invertgate.experiment.session import SessionError, Taken
 from invertgate.model import Outcome, Row, Verdict
+from invertgate.patch.git import open_repository
 from invertgate.report.document import BindReport, Unkilled
 from invertgate.request import Request
 from invertgate.survey import ProjectSurvey, Survey, survey
@@ -50,7 +51,7 @@ def run(request: Request) -> BindReport:
     Raises:
         InvertgateError: The search cannot be made; the message says what to do.
     """
-    seen = survey(request)
+    seen = survey(request, open_repository(request.root, request.environment))
     parts = [_bound(request, seen, project) for project in seen.projects]
     return BindReport(
         bound=tuple(pair for part in parts for pair in part.bound),

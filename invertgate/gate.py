@@ -63,10 +63,10 @@ def table(request: Request, *, write: bool) -> Report:
 def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
     started, cpu = time.monotonic(), _cpu()
     facts = Facts(request.command, datetime.now(UTC).isoformat(timespec="seconds"), judged=judged)
-    top = open_repository(request.root, request.environment).top
-    folder = top / store.FOLDER
+    repository = open_repository(request.root, request.environment)
+    folder = repository.top / store.FOLDER
     with store.opened(folder, facts):
-        seen = survey(request)
+        seen = survey(request, repository)
         found = _Found(notes=list(seen.notes))
         for project in seen.projects:
             found.projects |= dict.fromkeys(

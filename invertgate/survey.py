@@ -12,8 +12,8 @@ from invertgate.errors import NoBaseError, UsageError
 from invertgate.model import ChangedFile, Kind, Outcome, OutcomeList, Patch
 from invertgate.outcomes.identity import new_outcomes
 from invertgate.patch.base import Base, find_base
-from invertgate.patch.changes import read as read_patch
-from invertgate.patch.git import Repository, open_repository
+from invertgate.patch.changes import compare
+from invertgate.patch.git import Repository
 from invertgate.patch.projects import find_projects, is_configuration
 from invertgate.patch.scope import Rules
 from invertgate.patch.whole import whole_files
@@ -91,15 +91,18 @@ class Survey:
         return Table((*asked.entries, *kept), project.table.name)
 
 
-def survey(request: Request) -> Survey:
+def survey(request: Request, repository: Repository) -> Survey:
     """Read patch, outcomes and tables.
+
+    Args:
+        request: What the user asked for.
+        repository: The one in which the user stands.
 
     Raises:
         NoBaseError: There is no base, or git cannot give the difference.
         UsageError: An option, the configuration or a path is wrong.
         TableError: A table is malformed.
     """
-    repository = open_repository(request.root, request.environment)
     configured = _Configured(repository, request)
     config = configured.of("")
     patch = _patch(request, configured)
@@ -124,11 +127,8 @@ class _Configured:
         self.head = request.head
         self._overrides = request.overrides
         self._known: dict[str, tuple[Config, tuple[str, ...]]] = {}
-        self.base: Base | None = None
-        self.base_name = ""
         self._notes: tuple[str, ...] = ()
-        if not request.paths:
-            self._find_base()
+        self.base = None if request.paths else self._find_base()
 
     def of(self, folder: str) -> Config:
         """Return the configuration of a project: its own, or that of the top."""
@@ -155,7 +155,7 @@ class _Configured:
     def _source(self, path: str, revision: str) -> bytes:
         return self.content(path, revision) or b""
 
-    def _find_base(self) -> None:
+    def _find_base(self) -> Base:
         """Find the merge base; a patch cannot choose what it is compared with.
 
         The configuration's base counts only where the merge base that is found without it says
@@ -165,21 +165,17 @@ class _Configured:
         named = str(self._overrides.get("base") or "")
         configured = load(source, self._overrides).base
         if named or not configured:
-            self.base_name = named
-            self.base = find_base(self.repository, named, self.head)
-            return
+            return find_base(self.repository, named, self.head)
         try:
             default = find_base(self.repository, "", self.head)
         except NoBaseError:
-            self.base_name = configured
-        else:
-            before = self._source(CONFIG_NAME, default.commit)
-            if read_settings(before).get("base") == configured:
-                self.base_name = configured
-            else:
-                told = f"the patch sets tool.invertgate.base to {configured}"
-                self._notes = (f"{told}; it is compared with the {default.name} all the same",)
-        self.base = find_base(self.repository, self.base_name, self.head)
+            return find_base(self.repository, configured, self.head)
+        before = self._source(CONFIG_NAME, default.commit)
+        if read_settings(before).get("base") == configured:
+            return find_base(self.repository, configured, self.head)
+        told = f"the patch sets tool.invertgate.base to {configured}"
+        self._notes = (f"{told}; it is compared with the {default.name} all the same",)
+        return default
 
     def _loaded(self, folder: str) -> tuple[Config, tuple[str, ...]]:
         path = posixpath.join(folder, CONFIG_NAME)
@@ -201,7 +197,7 @@ def _kinds(config: Config) -> tuple[Kind, ...]:
 def _patch(request: Request, configured: _Configured) -> Patch:
     config = configured.of("")
     rules = Rules(config.include, config.exclude)
-    if request.paths:
+    if configured.base is None:
         return whole_files(
             request.root,
             [Path(path) for path in request.paths],
@@ -209,13 +205,7 @@ def _patch(request: Request, configured: _Configured) -> Patch:
             rules=rules,
             environment=request.environment,
         )
-    return read_patch(
-        request.root,
-        base=configured.base_name,
-        head=request.head,
-        rules=rules,
-        environment=request.environment,
-    )
+    return compare(configured.repository, configured.base, head=request.head, rules=rules)
 
 
 def _scope(request: Request, patch: Patch, listing: OutcomeList) -> Scope:

@@ -172,6 +172,8 @@ def _trees(request: Request, survey: Survey, config: Config, workers: int) -> Ge
         top = Path(folder, repository.top.name or "root")
         top.mkdir()
         checkout_to(repository, survey.patch.head, top)
+        for path, content in survey.sources().items():
+            (top / path).write_bytes(content)  # a checkout may filter; this is what was compared
         ignored = files_of_worktree(repository).ignored
         with private_trees(top, workers, selection, furnish, (repository.top, ignored)) as trees:
             yield trees

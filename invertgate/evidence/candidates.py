@@ -1,7 +1,7 @@
 """Which tests may bind a row, the likeliest and cheapest first. Pure."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,13 +49,3 @@ def by_slot(taken: Iterable[tuple[Sighting, Iterable[int]]]) -> dict[int, list[S
         for slot in slots:
             found.setdefault(slot, []).append(sighting)
     return found
-
-
-def merged(
-    first: Mapping[int, Sequence[str]], second: Mapping[int, Sequence[str]]
-) -> dict[int, list[str]]:
-    """Join two lists of tests for each slot, the first one's in front."""
-    return {
-        slot: list(dict.fromkeys((*first.get(slot, ()), *second.get(slot, ()))))
-        for slot in first.keys() | second.keys()
-    }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from invertgate.model import Patch
-from invertgate.patch.base import find_base
+from invertgate.patch.base import Base, find_base
 from invertgate.patch.contents import changed_files
 from invertgate.patch.difference import (
     Entry,
@@ -17,7 +17,7 @@ from invertgate.patch.difference import (
     mode_on_disk,
     new_entry,
 )
-from invertgate.patch.git import REGULAR, SUBMODULE, SYMLINK, open_repository
+from invertgate.patch.git import REGULAR, SUBMODULE, SYMLINK, Repository, open_repository
 from invertgate.patch.globs import first_match
 from invertgate.patch.scope import ALL_PYTHON, Judged, Rules, choose
 from invertgate.patch.worktree import Listing, listing
@@ -54,9 +54,26 @@ def read(
     Raises:
         NoBaseError: There is no base, or git cannot give the difference; never "no changes".
     """
-    rules = rules or Rules()
     repository = open_repository(root, environment)
     found = find_base(repository, base, head)
+    return compare(repository, found, head=head, rules=rules)
+
+
+def compare(
+    repository: Repository, found: Base, *, head: str | None = None, rules: Rules | None = None
+) -> Patch:
+    """Read what differs between a merge base that was found and a head.
+
+    Args:
+        repository: Where both are.
+        found: The merge base, and how it was found.
+        head: The revision that is judged; the working tree by default.
+        rules: Which files make rows.
+
+    Raises:
+        NoBaseError: git cannot give the difference; never "no changes".
+    """
+    rules = rules or Rules()
     judged = Judged(repository, found.commit, found.head if head else "")
     listed = Listing() if head else listing(repository)
     difference = _difference(judged, listed.untracked)

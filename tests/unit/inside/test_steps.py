@@ -1,0 +1,226 @@
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from invertgate.inside.limits import Limits
+from invertgate.inside.record import Record
+from invertgate.inside.runs import Order
+from invertgate.inside.steps import Experiment, Options, RowAtWork, holds
+
+OPTIONS = Options(
+    confirm=2,
+    fork=True,
+    doubt=True,
+    factor=10,
+    floor=2,
+    wall_floor=30,
+    memory=1 << 30,
+    control=600,
+    control_fork=60,
+)
+PASSED: Record = {"ending": "passed"}
+FAILED: Record = {"ending": "failed", "exception": "AssertionError"}
+
+
+class Bench:
+    """Carries out runs as a script says, and keeps what was asked for."""
+
+    def __init__(self, say: Callable[[Order, int], Record], taken: Sequence[int] = (0, 2)) -> None:
+        self._say = say
+        self._taken = taken
+        self.orders: list[Order] = []
+
+    def __call__(self, order: Order) -> Record:
+        self.orders.append(order)
+        told = {"taken": list(self._taken), "seconds": 0.1, "cpu": 0.1}
+        told.update(inverted=bool(order.slots), cold=order.cold)
+        return {**told, **self._say(order, len(self.orders))}
+
+    @property
+    def letters(self) -> str:
+        """The runs: c and i for control and inverted, upper case in a fresh process."""
+        letters = ("i" if order.slots else "c" for order in self.orders)
+        pairs = zip(letters, self.orders, strict=True)
+        return "".join(letter.upper() if order.cold else letter for letter, order in pairs)
+
+
+def rows(*slots: int) -> list[RowAtWork]:
+    return [RowAtWork(number, slot, (slot,), 0) for number, slot in enumerate(slots)]
+
+
+def noticing(order: Order, _: int) -> Record:
+    return FAILED if order.slots else PASSED
+
+
+def blind(_: Order, __: int) -> Record:
+    return PASSED
+
+
+def experiment(bench: Bench, some: list[RowAtWork], options: Options = OPTIONS) -> None:
+    Experiment("t.py::test", options, bench).run(some, ())
+
+
+def test_two_pairs_are_control_inverted_inverted_control() -> None:
+    bench, some = Bench(noticing), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters == "ciic"
+    assert holds(some[0])
+
+
+def test_rows_of_one_test_share_its_controls() -> None:
+    bench, some = Bench(noticing), rows(0, 2)
+
+    experiment(bench, some)
+
+    assert bench.letters == "ciiiic"
+    assert all(holds(row) for row in some)
+
+
+def test_row_that_the_control_does_not_take_is_never_inverted() -> None:
+    bench, some = Bench(noticing, taken=()), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters == "cC"
+    assert not holds(some[0])
+
+
+def test_fresh_process_that_takes_the_outcome_decides() -> None:
+    def say(order: Order, _: int) -> Record:
+        told = noticing(order, 0)
+        return told if order.cold else {**told, "taken": []}
+
+    bench, some = Bench(say), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters == "cCCIIC"
+    assert [run.get("counted", True) for run in some[0].runs] == [False, True, True, True, True]
+    assert holds(some[0])
+
+
+def test_green_is_said_only_after_a_fresh_process_stayed_green() -> None:
+    bench, some = Bench(blind), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters == "ciCI"
+    assert [run["cold"] for run in some[0].runs] == [False, False, True]
+
+
+def test_no_doubt_asks_no_fresh_process() -> None:
+    bench, some = Bench(blind), rows(0)
+
+    experiment(bench, some, Options(**{**_fields(OPTIONS), "doubt": False}))
+
+    assert bench.letters == "ci"
+
+
+def _fields(options: Options) -> dict[str, object]:
+    return {name: getattr(options, name) for name in options.__slots__}
+
+
+def test_test_that_fails_every_second_time_does_not_hold() -> None:
+    def say(_: Order, number: int) -> Record:
+        return PASSED if number % 2 else FAILED
+
+    bench, some = Bench(say), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters.startswith("ciic")
+    assert not holds(some[0])
+
+
+def test_disagreement_asks_for_five_more_pairs() -> None:
+    def say(order: Order, number: int) -> Record:
+        return FAILED if order.slots and number != 3 else PASSED
+
+    bench, some = Bench(say), rows(0)
+
+    experiment(bench, some)
+
+    assert len(bench.orders) == 4 + 2 * 5
+    assert not holds(some[0])
+
+
+def test_outcome_taken_at_import_gets_fresh_processes() -> None:
+    bench, some = Bench(noticing), rows(0, 2)
+
+    Experiment("t.py::test", OPTIONS, bench).run(some, at_import=(2,))
+
+    assert bench.letters == "ciicCIIC"
+
+
+def test_control_that_fails_in_a_fork_is_asked_in_a_fresh_process() -> None:
+    def say(order: Order, number: int) -> Record:
+        return noticing(order, number) if order.cold else {"ending": "killed by a signal"}
+
+    bench, some = Bench(say), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters == "cCIIC"
+    assert holds(some[0])
+
+
+def test_control_that_fails_everywhere_ends_the_experiment() -> None:
+    def say(_: Order, __: int) -> Record:
+        return FAILED
+
+    bench, some = Bench(say), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters == "cCC"
+    assert not any(run["inverted"] for run in some[0].runs)
+
+
+@pytest.mark.parametrize("ending", ["cpu time used up", "wall time used up"])
+def test_run_that_used_up_its_time_gets_one_more(ending: str) -> None:
+    def say(order: Order, _: int) -> Record:
+        return {"ending": ending} if order.slots else PASSED
+
+    bench, some = Bench(say), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters == "cii"
+    assert not holds(some[0])
+
+
+def test_chance_in_the_control_makes_the_last_pair_a_fresh_one() -> None:
+    def say(order: Order, _: int) -> Record:
+        return {**noticing(order, 0), "chance": True}
+
+    bench, some = Bench(say), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters == "ciCIC"
+
+
+def test_budget_follows_from_the_control() -> None:
+    def say(order: Order, _: int) -> Record:
+        return {**noticing(order, 0), "cpu": 3.0, "seconds": 4.0}
+
+    bench = Bench(say)
+
+    experiment(bench, rows(0))
+
+    assert bench.orders[0].limits == Limits(60, 60, 1 << 30)
+    assert bench.orders[1].limits == Limits(30.0, 90.0, 1 << 30)
+
+
+@pytest.mark.parametrize("exception", ["MemoryError", "DeadlineExceeded"])
+def test_failure_that_tells_of_the_machine_is_no_kill(exception: str) -> None:
+    def say(order: Order, _: int) -> Record:
+        return {"ending": "failed", "exception": exception} if order.slots else PASSED
+
+    bench, some = Bench(say), rows(0)
+
+    experiment(bench, some)
+
+    assert not holds(some[0])
