@@ -1,1 +1,0 @@
-"""Invert one outcome of a module, in memory."""
