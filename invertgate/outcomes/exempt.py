@@ -79,8 +79,35 @@ class Exemptions:
     @cached_property
     def _bound(self) -> frozenset[str]:
         """Names that the file binds, anywhere, to anything but what typing gives."""
-        nodes = ast.walk(self._walk.source.tree)
-        return frozenset(name for node in nodes for name in _bindings(node))
+        return frozenset(
+            name
+            for node in _nodes(self._walk.source.tree)
+            if type(node).__name__ in _BINDING
+            for name in _bindings(node)
+        )
+
+
+# By name, as some of them are younger than Python 3.11.
+_BINDING: Final = frozenset(
+    (
+        *("Name", "Attribute", "arg", "Import", "ImportFrom", "ExceptHandler"),
+        *("FunctionDef", "AsyncFunctionDef", "ClassDef", "TypeVar", "ParamSpec", "TypeVarTuple"),
+        *("MatchAs", "MatchStar", "MatchMapping"),
+    )
+)
+
+
+def _nodes(tree: ast.Module) -> list[ast.AST]:
+    """Give all nodes but ``Load``; three times as fast as ``ast.walk``."""
+    nodes: list[ast.AST] = [tree]
+    for node in nodes:  # which grows
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                nodes += [child for child in value if isinstance(child, ast.AST)]
+            elif isinstance(value, ast.AST) and type(value) is not ast.Load:
+                nodes.append(value)
+    return nodes
 
 
 def _bindings(node: ast.AST) -> Iterator[str]:
@@ -97,8 +124,6 @@ def _bindings(node: ast.AST) -> Iterator[str]:
             flags = (alias for alias in aliases if _is_typing(node) and alias.name == _FLAG)
             kept = {*flags}
             yield from (_bound_by(alias) for alias in aliases if alias not in kept)
-        case ast.alias():
-            pass
         case _:
             named = getattr(
                 node, "name", None
