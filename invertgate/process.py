@@ -154,6 +154,21 @@ def tree(pid: int) -> "list[psutil.Process]":
     return list({member.pid: member for member in members if member.pid != os.getpid()}.values())
 
 
+def end_marked(name: str, value: str) -> None:
+    """Kill every process that has a variable of a certain value in its environment.
+
+    Args:
+        name: The variable.
+        value: What only processes of one run have.
+    """
+    import psutil  # noqa: PLC0415 - see tree
+
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and process.environ().get(name) == value:
+                process.kill()
+
+
 def _session(leader: int) -> "list[psutil.Process]":
     import psutil  # noqa: PLC0415 - see tree
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from invertgate import process
 from invertgate.config import Config, Inversion, Kill, OnTimeout
 from invertgate.errors import EngineError
 from invertgate.experiment import session
@@ -22,12 +23,14 @@ from invertgate.experiment.plan import (
 )
 from invertgate.experiment.session import (
     Collected,
+    Measurement,
     Options,
     Place,
     SessionError,
     Taken,
     Tried,
 )
+from invertgate.inside import settings
 from invertgate.isolation.environment import environment, install_inside
 from invertgate.isolation.trees import Selection, Trees, environments_in, missing_in, private_trees
 from invertgate.model import Outcome, Result, Row, Run, Verdict
@@ -99,6 +102,14 @@ class Laboratory:
         """
         return session.look(self.place, in_groups(known), self.options, tests)
 
+    def measure(self, tests: Sequence[str], only: Sequence[str] = ()) -> Measurement:
+        """Run tests once under coverage; see `session.measure`.
+
+        Raises:
+            SessionError: pytest did not come to its end.
+        """
+        return session.measure(self.place, tests, only, self.config.external)
+
     def conduct(self, experiments: Sequence[Experiment], tests: Sequence[str]) -> Generator[Tried]:
         """Carry out experiments on collected tests.
 
@@ -140,6 +151,7 @@ def laboratory(
     files, subjects, slots = subjects_of(outcomes, survey.sources(), negate=negate)
     with ExitStack() as stack:
         trees = stack.enter_context(_trees(request, survey, config, workers))
+        stack.callback(process.end_marked, settings.RUN, str(trees.scratch))
         install_inside(trees)
         place = Place(
             trees.scratch,
@@ -150,6 +162,7 @@ def laboratory(
             environment(request.environment, trees, project.folder),
             tuple(str(folder) for folder in environments_in(survey.repository.top)),
             config.pytest_args,
+            session.calming_options(trees.scratch),
         )
         session.write_boot(place, files, slots)
         yield Laboratory(place, _options(config, doubt=doubt), _policy(config), config, subjects)

@@ -12,16 +12,17 @@ from typing import IO, Any, Final
 
 from invertgate import process
 from invertgate.experiment.plan import Experiment, WovenFile
+from invertgate.inside import settings, switch
 from invertgate.model import Ending, Killer, Run
 
 _PLUGIN: Final = "_invertgate_inside.plugin"
 _EVENTS: Final = "INVERTGATE_EVENTS"
 _CALMING: Final = {
-    "pytest_cov": ("--no-cov",),
-    "rerunfailures": ("--reruns=0",),
-    "hypothesispytest": ("--hypothesis-seed=0",),
-    "testmon": ("--no-testmon",),
-    "benchmark": ("--benchmark-disable",),
+    "pytest_cov": "--no-cov",
+    "rerunfailures": "--reruns=0",
+    "hypothesispytest": "--hypothesis-seed=0",
+    "testmon": "--no-testmon",
+    "benchmark": "--benchmark-disable",
 }
 """Options, by plugin, that undo what a project's ``addopts`` would do to an experiment."""
 _LAST_LINES: Final = 12
@@ -43,6 +44,8 @@ class Place:
     environment: Mapping[str, str]
     kept_out: tuple[str, ...]
     pytest_args: tuple[str, ...]
+    calming: tuple[str, ...]
+    """Options that undo what a project's own would do to an experiment; see ``calming_options``."""
 
     @property
     def folder(self) -> Path:
@@ -102,6 +105,22 @@ class Taken:
     external: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What was seen while tests were run under coverage, nothing inverted."""
+
+    files: tuple[Path, ...]
+    """Coverage's data, one file a worker."""
+    passed: frozenset[str]
+    """Tests that were run, and passed."""
+    taken: frozenset[int]
+    """Slots of all outcomes that any process took, whether coverage saw it or not."""
+    bare: frozenset[int]
+    """Numbers of the files that some process ran without weaving."""
+    blind: bool
+    """Some child process could not be looked at."""
+
+
 class SessionError(Exception):
     """pytest did not come to its end; the message quotes what it said."""
 
@@ -137,7 +156,7 @@ def conduct(
     Raises:
         SessionError: pytest ended before all experiments were carried out.
     """
-    plan = _plan(place, experiments, options, external)
+    plan = _plan(experiments, options, external)
     with closing(run_session(place, plan, tests)) as events:
         for event in events:
             if event["event"] == "experiment":
@@ -177,7 +196,7 @@ def look(
     Raises:
         SessionError: pytest did not come to its end.
     """
-    plan = _plan(place, groups, options, ())
+    plan = _plan(groups, options, ())
     with closing(run_session(place, plan, tests)) as events:
         for event in events:
             if event["event"] == "looked":
@@ -199,24 +218,83 @@ def collect(place: Place, tests: Sequence[str]) -> tuple[Collected, ...]:
     return found
 
 
-def _plan(
-    place: Place, experiments: Sequence[Experiment], options: Options, external: Sequence[str]
-) -> Event:
+def measure(
+    place: Place, tests: Sequence[str], only: Sequence[str], external: Sequence[str]
+) -> Measurement:
+    """Run tests as pytest always does, once, and measure which lines of the woven files they run.
+
+    Args:
+        place: Where.
+        tests: Files and folders to be collected, relative to the project.
+        only: The nodeids of the tests to be run; all that are collected by default.
+        external: Globs of tests that are never run.
+
+    Raises:
+        SessionError: pytest did not come to its end.
+    """
+    folder = place.scratch / "coverage"
+    folder.mkdir()
+    there = replace(place, environment={**place.environment, settings.MEASURE: str(folder)})
+    plan = {"mode": "measure", "only": list(only), "external": list(external)}
+    _clear_boards(place)
+    passed = [
+        event["test"]
+        for event in run_session(there, plan, tests)
+        if event["event"] == "measured" and event["passed"]
+    ]
+    boards = _boards(place)
+    measurement = Measurement(
+        files=tuple(sorted(folder.iterdir())),
+        passed=frozenset(passed),
+        taken=frozenset(slot for board in boards for slot in board.all_taken()),
+        bare=frozenset(file for board in boards for file in board.all_bare()),
+        blind=any(board.flagged(flag) for board in boards for flag in switch.FLAGS),
+    )
+    _clear_boards(place)
+    return measurement
+
+
+def _boards(place: Place) -> list[switch.Board]:
+    boot = settings.read_boot(str(place.scratch))
+    paths = [boot.board(number) for number in range(place.workers)]
+    return [switch.Board(path, len(boot.files), boot.slots) for path in paths]
+
+
+def _clear_boards(place: Place) -> None:
+    for board in _boards(place):
+        board.clear()
+
+
+def _plan(experiments: Sequence[Experiment], options: Options, external: Sequence[str]) -> Event:
     return {
         "mode": "experiments",
         "experiments": [_told(experiment) for experiment in experiments],
         "options": asdict(options),
         "external": list(external),
-        "arguments": [*_common(place), "-n0"],
     }
 
 
 def run_session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event]:
     """Run one pytest session with our plugin, and yield what it tells.
 
+    A session that does not know one of the calming options, as the project has switched its plugin
+    off, is run once more without it.
+
     Raises:
         SessionError: it did not come to its end.
     """
+    try:
+        yield from _session(place, plan, tests)
+    except SessionError as error:
+        said = str(error)
+        known = tuple(option for option in place.calming if _name_of(option) not in said)
+        if known == place.calming:
+            raise
+        yield from run_session(replace(place, calming=known), plan, tests)
+
+
+def _session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event]:
+    plan = {**plan, "arguments": [*_common(place), "-n0"]}
     (place.scratch / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     reader, writer = os.pipe()
     log = place.scratch / "pytest.log"
@@ -249,12 +327,22 @@ def _events(stream: IO[bytes]) -> Generator[Event, None, bool]:
     return finished
 
 
+def calming_options(scratch: Path) -> tuple[str, ...]:
+    """Return the options that undo what a project's own would do to an experiment.
+
+    Only those of plugins that are installed; a session that does not know one goes on without it.
+    """
+    installed = {entry.name for entry in entry_points(group="pytest11")}
+    options = (option for name, option in _CALMING.items() if name in installed)
+    return (f"--override-ini=cache_dir={scratch / 'cache'}", *options)
+
+
+def _name_of(option: str) -> str:
+    return option.removeprefix("--override-ini=").split("=", 1)[0]
+
+
 def _common(place: Place) -> list[str]:
     """Return the options of every pytest process: they undo what would disturb an experiment."""
-    installed = {entry.name for entry in entry_points(group="pytest11")}
-    calming = [
-        option for name, options in _CALMING.items() if name in installed for option in options
-    ]
     return [
         "-p",
         _PLUGIN,
@@ -262,9 +350,7 @@ def _common(place: Place) -> list[str]:
         "xdist",
         "--maxfail=0",
         "--continue-on-collection-errors",
-        "-o",
-        f"cache_dir={place.scratch / 'cache'}",
-        *calming,
+        *place.calming,
         *place.pytest_args,
     ]
 
@@ -285,11 +371,7 @@ def _what_it_said(log: Path) -> str:
     except OSError:
         return "it said nothing"
     telling = [line.strip() for line in lines if line.strip() and not set(line) <= set("=- ")]
-    errors = [
-        line
-        for line in telling
-        if line.startswith(("ERROR", "E  ", "pytest: error", "INTERNALERROR"))
-    ]
+    errors = [line for line in telling if "error" in line.lower() or line.startswith("E  ")]
     return " / ".join((errors or telling)[-_LAST_LINES:]) or "it said nothing"
 
 

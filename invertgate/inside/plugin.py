@@ -10,6 +10,7 @@ import fnmatch
 import itertools
 import json
 import os
+import re
 import socket
 import sys
 import time
@@ -19,22 +20,24 @@ from typing import Any, Final
 
 import pytest
 
-from . import boot, record, settings
-from .limits import adopt_orphans
+from . import boot, measure, record, settings
+from .limits import adopt_orphans, die_with_parent
 from .loading import move_to_front, rebased_path
 from .record import Record
 from .runs import Order, Runner, serve
-from .steps import Experiment, Options, RowAtWork, holds, look
+from .steps import Bench, Experiment, Options, RowAtWork, holds, look
 from .switch import SWITCH
 
 EVENTS: Final = "INVERTGATE_EVENTS"
 """Environment variable of the controller: the descriptor on which it tells what happens."""
 _PROPERTY: Final = "invertgate"
 _POOL: Final = 20_000
+_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{6,}")
 _INTERNAL: Final = frozenset(("taken", "chance", "bare"))
 
 sys.path[:] = rebased_path(boot.Here.loading)  # xdist brings along the controller's
 move_to_front()
+measure.start()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,6 +58,8 @@ def _worker(config: pytest.Config, plan: dict[str, Any]) -> object:
         return Collecting()
     if plan["mode"] == "search":
         return Searching(config)
+    if plan["mode"] == "measure":
+        return measure.Measuring(plan, _report_on)
     return Worker(config, plan)
 
 
@@ -74,6 +79,7 @@ class Controller:
     """Lends trees to workers, and passes on what they report."""
 
     def __init__(self) -> None:
+        die_with_parent()
         self._events = os.fdopen(int(os.environ.pop(EVENTS)), "wb", buffering=0)
         os.set_inheritable(self._events.fileno(), False)
         self._lent: dict[str, int] = {}
@@ -161,6 +167,8 @@ class Collected:
 
     def stand_of(self, test: str) -> tuple[str, str]:
         """Say why a test cannot be run: an ending and a sentence, or two empty texts."""
+        if _ADDRESS.search(test):
+            return "not collected", "its id holds an address, which is another one in every process"
         if test in self.twice:
             return "not collected", "pytest collects more than one test of this name"
         if test in self.items:
@@ -334,7 +342,8 @@ class Worker(Collected):
         elif self._is_external(self.items[test]):
             answer.update(stand="external")
         else:
-            Experiment(test, self._options, self._carry_out).run(rows, self._at_import)
+            bench = Bench(self._carry_out, self._restore)
+            Experiment(test, self._options, bench).run(rows, self._at_import)
             answer["rows"] = [
                 {"number": row.number, "runs": [_told(run, row) for run in row.runs]}
                 for row in rows
@@ -357,6 +366,16 @@ class Worker(Collected):
             "cold": order.cold,
             "limits": [limits.cpu, limits.wall, limits.memory],
         }
+        answer = self._asked(told)
+        answer.update(test=order.test, inverted=bool(order.slots), cold=order.cold)
+        return answer
+
+    def _restore(self) -> int:
+        done = self._asked({}) if self._runner is None else self._runner.restore()
+        return int(done.get("differences", 0))
+
+    def _asked(self, told: dict[str, Any]) -> Record:
+        """Ask the process that carries out runs; an empty request restores the tree."""
         try:
             self._requests.write((json.dumps(told) + "\n").encode())
             self._requests.flush()
@@ -366,7 +385,6 @@ class Worker(Collected):
         if not line:
             os._exit(1)  # pytest-xdist replaces this worker, and tells that the experiment is lost
         answer: Record = json.loads(line)
-        answer.update(test=order.test, inverted=bool(order.slots), cold=order.cold)
         return answer
 
     def _start_zygote(self) -> None:

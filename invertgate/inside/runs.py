@@ -21,6 +21,7 @@ import pytest
 from . import boot, limits, record, settings
 from .limits import Limits
 from .record import Record
+from .restore import restore
 from .switch import SWITCH
 
 _HIGH: Final = 200
@@ -54,6 +55,12 @@ class Runner:
         if SWITCH.board is not None:
             SWITCH.board.keep_files()
         self._seeded = {name: set(os.listdir(os.path.join(folder, name))) for name in _PRIVATE}
+
+    def restore(self) -> Record:
+        """Make the tree what it was before any run, and tell how much differed."""
+        boot_ = boot.Here.boot
+        tree = boot_.tree(boot.Here.loading.number)
+        return {"differences": restore(tree, boot_.pristine())}
 
     def carry_out(self, order: Order) -> Record:
         """Carry out one run, and leave nothing of it."""
@@ -261,7 +268,9 @@ def _served(runner: Runner, channel: Any) -> int:
         limits.die_with_parent()
         limits.adopt_orphans()
         for line in channel:
-            _answer(channel, runner.carry_out(_order(json.loads(line))))
+            told = json.loads(line)
+            done = runner.carry_out(_order(told)) if told else runner.restore()
+            _answer(channel, done)
     finally:
         limits.end_below(os.getpid())
         os._exit(0)

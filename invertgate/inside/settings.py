@@ -14,6 +14,8 @@ INVERT: Final = "INVERTGATE_INVERT"
 """Environment variable: the slots that are inverted, separated by commas."""
 COLD: Final = "INVERTGATE_COLD"
 """Environment variable: the file that describes the one run that this process is for."""
+MEASURE: Final = "INVERTGATE_MEASURE"
+"""Environment variable: the folder for coverage data, while the workers measure."""
 
 VARIABLES: Final = (RUN, TREE, INVERT)
 """What child processes inherit."""
@@ -51,6 +53,10 @@ class Boot:
     def tree(self, number: int) -> str:
         """Return the top of a private tree."""
         return os.path.join(self.scratch, str(number), self.name)
+
+    def pristine(self) -> str:
+        """Return the top of the copy in which nothing is ever run."""
+        return os.path.join(self.scratch, "pristine", self.name)
 
     def board(self, number: int) -> str:
         """Return the path of a tree's board."""

@@ -43,6 +43,11 @@ class Trees:
         """Return the folder that holds a copy and the private folders beside it."""
         return self.scratch / str(number)
 
+    @property
+    def pristine(self) -> Path:
+        """Return the top of the copy in which nothing is ever run."""
+        return self.scratch / "pristine" / self.name
+
     def top(self, number: int) -> Path:
         """Return the top of a copy."""
         return self.place(number) / self.name
@@ -69,6 +74,9 @@ class Selection:
         )
 
 
+_EVERYTHING: Final = Selection(include=("*",))
+
+
 @contextmanager
 def private_trees(
     root: Path,
@@ -93,10 +101,11 @@ def private_trees(
     scratch = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
     try:
         trees = Trees(scratch.resolve(), root.name or "root", count)
+        _copy(root, trees.pristine, selection)
+        if beside is not None:
+            _copy_some(*beside, trees.pristine, selection)
         for number in range(count):
-            _furnish(trees, number, root, selection)
-            if beside is not None:
-                _copy_some(*beside, trees.top(number), selection)
+            _furnish(trees, number)
             if furnish is not None:
                 furnish(trees.top(number))
         yield trees
@@ -112,12 +121,12 @@ def environments_in(root: Path) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _furnish(trees: Trees, number: int, root: Path, selection: Selection) -> None:
+def _furnish(trees: Trees, number: int) -> None:
     place = trees.place(number)
     for name in ("home", "tmp", "pyc", "woven"):
         (place / name).mkdir(parents=True)
     _seed_home(place / "home")
-    _copy(root, trees.top(number), selection)
+    _copy(trees.pristine, trees.top(number), _EVERYTHING)
 
 
 def _seed_home(home: Path) -> None:

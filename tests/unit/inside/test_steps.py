@@ -5,7 +5,7 @@ import pytest
 from invertgate.inside.limits import Limits
 from invertgate.inside.record import Record
 from invertgate.inside.runs import Order
-from invertgate.inside.steps import Experiment, Options, RowAtWork, holds
+from invertgate.inside.steps import Bench, Experiment, Options, RowAtWork, holds
 
 OPTIONS = Options(
     confirm=2,
@@ -22,19 +22,25 @@ PASSED: Record = {"ending": "passed"}
 FAILED: Record = {"ending": "failed", "exception": "AssertionError"}
 
 
-class Bench:
+class Scripted:
     """Carries out runs as a script says, and keeps what was asked for."""
 
     def __init__(self, say: Callable[[Order, int], Record], taken: Sequence[int] = (0, 2)) -> None:
         self._say = say
         self._taken = taken
         self.orders: list[Order] = []
+        self.differences = [0]
+        self.restored = 0
 
     def __call__(self, order: Order) -> Record:
         self.orders.append(order)
         told = {"taken": list(self._taken), "seconds": 0.1, "cpu": 0.1}
         told.update(inverted=bool(order.slots), cold=order.cold)
         return {**told, **self._say(order, len(self.orders))}
+
+    def restore(self) -> int:
+        self.restored += 1
+        return self.differences.pop(0) if self.differences else 0
 
     @property
     def letters(self) -> str:
@@ -56,12 +62,12 @@ def blind(_: Order, __: int) -> Record:
     return PASSED
 
 
-def experiment(bench: Bench, some: list[RowAtWork], options: Options = OPTIONS) -> None:
-    Experiment("t.py::test", options, bench).run(some, ())
+def experiment(bench: Scripted, some: list[RowAtWork], options: Options = OPTIONS) -> None:
+    Experiment("t.py::test", options, Bench(bench, bench.restore)).run(some, ())
 
 
 def test_two_pairs_are_control_inverted_inverted_control() -> None:
-    bench, some = Bench(noticing), rows(0)
+    bench, some = Scripted(noticing), rows(0)
 
     experiment(bench, some)
 
@@ -70,7 +76,7 @@ def test_two_pairs_are_control_inverted_inverted_control() -> None:
 
 
 def test_rows_of_one_test_share_its_controls() -> None:
-    bench, some = Bench(noticing), rows(0, 2)
+    bench, some = Scripted(noticing), rows(0, 2)
 
     experiment(bench, some)
 
@@ -79,7 +85,7 @@ def test_rows_of_one_test_share_its_controls() -> None:
 
 
 def test_row_that_the_control_does_not_take_is_never_inverted() -> None:
-    bench, some = Bench(noticing, taken=()), rows(0)
+    bench, some = Scripted(noticing, taken=()), rows(0)
 
     experiment(bench, some)
 
@@ -92,7 +98,7 @@ def test_fresh_process_that_takes_the_outcome_decides() -> None:
         told = noticing(order, 0)
         return told if order.cold else {**told, "taken": []}
 
-    bench, some = Bench(say), rows(0)
+    bench, some = Scripted(say), rows(0)
 
     experiment(bench, some)
 
@@ -102,7 +108,7 @@ def test_fresh_process_that_takes_the_outcome_decides() -> None:
 
 
 def test_green_is_said_only_after_a_fresh_process_stayed_green() -> None:
-    bench, some = Bench(blind), rows(0)
+    bench, some = Scripted(blind), rows(0)
 
     experiment(bench, some)
 
@@ -111,7 +117,7 @@ def test_green_is_said_only_after_a_fresh_process_stayed_green() -> None:
 
 
 def test_no_doubt_asks_no_fresh_process() -> None:
-    bench, some = Bench(blind), rows(0)
+    bench, some = Scripted(blind), rows(0)
 
     experiment(bench, some, Options(**{**_fields(OPTIONS), "doubt": False}))
 
@@ -126,7 +132,7 @@ def test_test_that_fails_every_second_time_does_not_hold() -> None:
     def say(_: Order, number: int) -> Record:
         return PASSED if number % 2 else FAILED
 
-    bench, some = Bench(say), rows(0)
+    bench, some = Scripted(say), rows(0)
 
     experiment(bench, some)
 
@@ -138,7 +144,7 @@ def test_disagreement_asks_for_five_more_pairs() -> None:
     def say(order: Order, number: int) -> Record:
         return FAILED if order.slots and number != 3 else PASSED
 
-    bench, some = Bench(say), rows(0)
+    bench, some = Scripted(say), rows(0)
 
     experiment(bench, some)
 
@@ -147,9 +153,9 @@ def test_disagreement_asks_for_five_more_pairs() -> None:
 
 
 def test_outcome_taken_at_import_gets_fresh_processes() -> None:
-    bench, some = Bench(noticing), rows(0, 2)
+    bench, some = Scripted(noticing), rows(0, 2)
 
-    Experiment("t.py::test", OPTIONS, bench).run(some, at_import=(2,))
+    Experiment("t.py::test", OPTIONS, Bench(bench, bench.restore)).run(some, at_import=(2,))
 
     assert bench.letters == "ciicCIIC"
 
@@ -158,7 +164,7 @@ def test_control_that_fails_in_a_fork_is_asked_in_a_fresh_process() -> None:
     def say(order: Order, number: int) -> Record:
         return noticing(order, number) if order.cold else {"ending": "killed by a signal"}
 
-    bench, some = Bench(say), rows(0)
+    bench, some = Scripted(say), rows(0)
 
     experiment(bench, some)
 
@@ -170,7 +176,7 @@ def test_control_that_fails_everywhere_ends_the_experiment() -> None:
     def say(_: Order, __: int) -> Record:
         return FAILED
 
-    bench, some = Bench(say), rows(0)
+    bench, some = Scripted(say), rows(0)
 
     experiment(bench, some)
 
@@ -183,7 +189,7 @@ def test_run_that_used_up_its_time_gets_one_more(ending: str) -> None:
     def say(order: Order, _: int) -> Record:
         return {"ending": ending} if order.slots else PASSED
 
-    bench, some = Bench(say), rows(0)
+    bench, some = Scripted(say), rows(0)
 
     experiment(bench, some)
 
@@ -195,7 +201,7 @@ def test_chance_in_the_control_makes_the_last_pair_a_fresh_one() -> None:
     def say(order: Order, _: int) -> Record:
         return {**noticing(order, 0), "chance": True}
 
-    bench, some = Bench(say), rows(0)
+    bench, some = Scripted(say), rows(0)
 
     experiment(bench, some)
 
@@ -206,7 +212,7 @@ def test_budget_follows_from_the_control() -> None:
     def say(order: Order, _: int) -> Record:
         return {**noticing(order, 0), "cpu": 3.0, "seconds": 4.0}
 
-    bench = Bench(say)
+    bench = Scripted(say)
 
     experiment(bench, rows(0))
 
@@ -219,8 +225,32 @@ def test_failure_that_tells_of_the_machine_is_no_kill(exception: str) -> None:
     def say(order: Order, _: int) -> Record:
         return {"ending": "failed", "exception": exception} if order.slots else PASSED
 
-    bench, some = Bench(say), rows(0)
+    bench, some = Scripted(say), rows(0)
 
     experiment(bench, some)
 
     assert not holds(some[0])
+
+
+def test_rows_are_judged_once_more_on_an_untouched_tree_if_a_run_has_written_in_it() -> None:
+    dirty: list[int] = []
+
+    def say(order: Order, _: int) -> Record:
+        if order.slots == (2,):
+            dirty.append(1)
+            return FAILED
+        return FAILED if order.slots or dirty else PASSED
+
+    class Cleaning(Scripted):
+        def restore(self) -> int:
+            super().restore()
+            count = len(dirty)
+            dirty.clear()
+            return count
+
+    bench, some = Cleaning(say), rows(0, 2)
+
+    experiment(bench, some)
+
+    assert holds(some[0])
+    assert bench.restored == 3
