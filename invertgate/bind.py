@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from invertgate.covered import first_sightings
 from invertgate.errors import EngineError
 from invertgate.evidence.candidates import Sighting, by_slot, in_order
 from invertgate.experiment.judge import judge
@@ -84,7 +85,7 @@ def _bound(request: Request, seen: Survey, project: ProjectSurvey) -> BindReport
             markers = marked(lab, project, bearing)
             rows = [row for row in wanted if not markers.tests.get(row.outcome.key)]
             claimed += len(wanted) - len(rows)
-            search = _searched(request, lab, project, rows)
+            search = _searched(request, seen, lab, project, rows)
             search.notes += markers.notes
     found = {search.subjects[number].outcome.key: test for number, test in search.found.items()}
     written = _write(seen, project, found)
@@ -99,14 +100,23 @@ def _bound(request: Request, seen: Survey, project: ProjectSurvey) -> BindReport
 
 
 def _searched(
-    request: Request, lab: Laboratory, project: ProjectSurvey, rows: Sequence[Row]
+    request: Request,
+    seen: Survey,
+    lab: Laboratory,
+    project: ProjectSurvey,
+    rows: Sequence[Row],
 ) -> _Search:
-    """Run the suite to see what takes what, and try the tests; then look closer."""
+    """Try what coverage data suggest; run the suite to see what takes what; then look closer."""
     by_key = {subject.outcome.key: subject for subject in lab.subjects}
     wanted = [by_key[row.outcome.key] for row in rows]
     search = _Search({subject.number: subject for subject in wanted})
     suite = list(project.config.tests)
+    suggested, notes = first_sightings(request, seen, project, lab)
+    search.notes += notes
     try:
+        _try(request, lab, search, _candidates(lab, search, suggested))
+        if not search.open():
+            return search
         request.progress.stage("running the suite to see which tests take the outcomes")
         for taken in lab.search(suite):
             search.suite[taken.test] = taken

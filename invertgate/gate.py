@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from invertgate.covered import without_experiment
 from invertgate.experiment.plan import by_test
 from invertgate.model import Result, Row
 from invertgate.patch.git import open_repository
@@ -118,7 +119,9 @@ def _judged(request: Request, seen: Survey, project: ProjectSurvey, found: _Foun
             found.notes += markers.notes
             matched = seen.matched(project, markers.tests)
         _note(project, matched, found)
-        found.results += _results(request, lab, _claimed(matched))
+        spared = without_experiment(request, seen, project, lab, _claimed(matched))
+        found.notes += spared.notes
+        found.results += (*spared.results, *_results(request, lab, spared.rows))
     _write_stub(request, seen, project, matched, found)
 
 
@@ -143,6 +146,8 @@ def _note(project: ProjectSurvey, matched: Matched, found: _Found) -> None:
 
 def _results(request: Request, lab: Laboratory, rows: Sequence[Row]) -> list[Result]:
     """Try the claims of some rows."""
+    if not rows:
+        return []
     subjects = {subject.outcome.key: subject for subject in lab.subjects}
     pairs = [(subjects[row.outcome.key], claim.test) for row in rows for claim in row.claims]
     numbered = {subjects[row.outcome.key].number: row for row in rows}

@@ -28,6 +28,7 @@ FLAG_LOST_CHILD: Final = 0
 """A Python child process was started that cannot have the switch."""
 FLAG_OLD_PYTHON: Final = 1
 """A child process runs a Python on which nothing is woven."""
+FLAGS: Final = (FLAG_LOST_CHILD, FLAG_OLD_PYTHON)
 
 
 class Board:
