@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from typing import Final
 
 from . import children, loading, settings, switch
@@ -36,7 +37,9 @@ def enter(number: int) -> None:
     """Move this process, a new worker, to another tree and its private folders."""
     boot = Here.boot
     settings.put(os.environ, settings.home_environment(boot, number))
+    os.environ["PWD"] = os.getcwd()
     sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"]
+    tempfile.tempdir = None  # asked for anew
     switch.SWITCH.board = switch.Board(boot.board(number), len(boot.files), boot.slots)
     Here.loading.enter(number)
     Here.hand_over.refresh()

@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import gc
 import json
 import os
 import resource
@@ -12,9 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 import pytest
 
@@ -52,8 +51,6 @@ class Runner:
         self._items = items
         self._arguments = arguments
         self._folder = folder
-        if SWITCH.board is not None:
-            SWITCH.board.keep_files()
         self._seeded = {name: set(os.listdir(os.path.join(folder, name))) for name in _PRIVATE}
 
     def restore(self) -> Record:
@@ -236,50 +233,3 @@ def _await_process(process: "subprocess.Popen[bytes]", answer: str, run_limits: 
             return _understood(file.read(), process.returncode)
     except OSError:
         return _understood(b"", process.returncode)
-
-
-def serve(runner_of: Callable[[], Runner], channel: Any) -> NoReturn:
-    """Carry out runs that come as lines of JSON, in a fork of a worker, until the worker is gone.
-
-    The runs are forked from a child of this process, so that one more is there to be forked when
-    a test ends the process above it.
-    """
-    try:
-        limits.die_with_parent()
-        limits.adopt_orphans()
-        record.find_sources_of_chance()
-        runner = runner_of()
-        gc.collect()
-        gc.freeze()
-        while _served(runner, channel) != 0:
-            limits.end_below(os.getpid())
-            _answer(channel, {"ending": "worker lost", "taken": []})
-    finally:
-        limits.end_below(os.getpid())
-        os._exit(0)
-
-
-def _served(runner: Runner, channel: Any) -> int:
-    """Serve in a child of this process; return how it ended."""
-    pid = os.fork()
-    if pid != 0:
-        return os.waitpid(pid, 0)[1]
-    try:
-        limits.die_with_parent()
-        limits.adopt_orphans()
-        for line in channel:
-            told = json.loads(line)
-            done = runner.carry_out(_order(told)) if told else runner.restore()
-            _answer(channel, done)
-    finally:
-        limits.end_below(os.getpid())
-        os._exit(0)
-
-
-def _answer(channel: Any, told: Record) -> None:
-    channel.write((json.dumps(told) + "\n").encode())
-    channel.flush()
-
-
-def _order(told: Record) -> Order:
-    return Order(told["test"], tuple(told["slots"]), told["cold"], Limits(*told["limits"]))

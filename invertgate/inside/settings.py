@@ -93,12 +93,17 @@ def inverted_slots(environment: Mapping[str, str]) -> tuple[int, ...]:
 
 def home_environment(boot: Boot, number: int) -> dict[str, str]:
     """Return the variables that give a tree its private folders."""
-    place = os.path.join(boot.scratch, str(number))
+    return private_variables(os.path.join(boot.scratch, str(number)), number)
+
+
+def private_variables(place: str, number: int) -> dict[str, str]:
+    """Return the same for the folder in which a tree and its private folders lie."""
     return {
         TREE: str(number),
         "HOME": os.path.join(place, "home"),
         "TMPDIR": os.path.join(place, "tmp"),
         "PYTHONPYCACHEPREFIX": os.path.join(place, "pyc"),
+        "HYPOTHESIS_STORAGE_DIRECTORY": os.path.join(place, "tmp", "hypothesis"),
     }
 
 

@@ -2,7 +2,7 @@
 
 The runs of the rows of one test share their controls. With two pairs the order is *control,
 inverted …, inverted …, control*: a test that fails every second time, or from the second time on,
-cannot look like one that notices.
+cannot look like one that notices. The last run is a control with any number of pairs.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -159,9 +159,7 @@ class Experiment:
         return doubtful
 
     def _confirm(self, rows: list[RowAtWork], control: Record, *, cold: bool) -> None:
-        for pair in range(1, self._options.confirm):
-            if not rows:
-                return
+        for pair in range(1, self._options.confirm if rows else 1):
             last = pair == self._options.confirm - 1
             fresh = cold or (last and control.get("chance", False))
             if pair % 2 == 0:
@@ -170,6 +168,8 @@ class Experiment:
                 self._invert(row, cold=fresh)
             if pair % 2 == 1:
                 _share(rows, self._control(cold=fresh))
+        if rows and self._options.confirm % 2 == 1:
+            _share(rows, self._control(cold=cold))
         for row in rows:
             if not _agree(row):
                 self._look_closer(row, cold=cold)

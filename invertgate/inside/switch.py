@@ -45,6 +45,7 @@ class Board:
                 os.ftruncate(descriptor, self.size)
             self._memory = mmap.mmap(descriptor, self.size)
             self._kept = bytes(self._first_slot)
+            self._remembered = bytes(self.size)
         finally:
             os.close(descriptor)
 
@@ -88,6 +89,14 @@ class Board:
         """Return the slots of all outcomes that were taken."""
         marks = self._memory[self._first_slot :]
         return [slot for slot, mark in enumerate(marks) if mark] if any(marks) else []
+
+    def remember(self) -> None:
+        """Remember all that is noted now, for :meth:`recall`."""
+        self._remembered = self._memory[:]
+
+    def recall(self) -> None:
+        """Note what was remembered, and nothing else."""
+        self._memory[:] = self._remembered
 
     def clear(self) -> None:
         """Forget what a run noted; what was kept of the files stays."""

@@ -58,7 +58,6 @@ def environment(given: Mapping[str, str], trees: Trees, project: str) -> dict[st
         for name, value in given.items()
         if name not in _NOT_PASSED_ON and not name.startswith(_NOT_PASSED_ON_PREFIXES)
     }
-    place = trees.place(0)
     bootstrap = str(trees.scratch / _BOOTSTRAP)
     path = os.pathsep.join(filter(None, (bootstrap, given.get("PYTHONPATH", ""))))
     home = given.get("HOME", str(Path.home()))
@@ -66,13 +65,9 @@ def environment(given: Mapping[str, str], trees: Trees, project: str) -> dict[st
     kept.update(
         {
             settings.RUN: str(trees.scratch),
-            settings.TREE: "0",
-            "HOME": str(place / "home"),
-            "TMPDIR": str(place / "tmp"),
-            "PYTHONPYCACHEPREFIX": str(place / "pyc"),
+            **settings.private_variables(str(trees.place(0)), 0),
             "PYTHONPATH": path,
             "PWD": str(trees.top(0) / project),
-            "HYPOTHESIS_STORAGE_DIRECTORY": str(place / "tmp" / "hypothesis"),
         }
     )
     return kept

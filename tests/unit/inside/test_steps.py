@@ -75,6 +75,15 @@ def test_two_pairs_are_control_inverted_inverted_control() -> None:
     assert holds(some[0])
 
 
+@pytest.mark.parametrize(("confirm", "letters"), [(1, "cic"), (3, "ciiccic")])
+def test_the_last_run_is_a_control(confirm: int, letters: str) -> None:
+    bench, some = Scripted(noticing), rows(0)
+
+    experiment(bench, some, Options(**{**_fields(OPTIONS), "confirm": confirm}))
+
+    assert bench.letters == letters
+
+
 def test_rows_of_one_test_share_its_controls() -> None:
     bench, some = Scripted(noticing), rows(0, 2)
 

@@ -1,0 +1,53 @@
+"""A fresh process that runs one test, and tells what happened. PYTEST_DONT_REWRITE."""
+
+import json
+import os
+
+import pytest
+
+from . import record, settings
+from .collected import Collected
+from .record import Record
+
+
+class Cold(Collected):
+    """A fresh process that runs one test and tells what happened."""
+
+    def __init__(self, told: str) -> None:
+        super().__init__()
+        with open(told, encoding="utf-8") as file:
+            orders = json.load(file)
+        self._test: str = orders["test"]
+        self._answer: str = orders["answer"]
+        self._inverted: bool = orders["inverted"]
+        os.environ.pop(settings.COLD)
+
+    def replaced(self, session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
+        """Keep the one test."""
+        return [item for item in items if item.nodeid == self._test]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run the test, and end the process before anything else can."""
+        ending, reason = self.stand_of(self._test)
+        item = self.items.get(self._test)
+        if self._inverted and item is not None and item.get_closest_marker("external"):
+            self._tell({"ending": "ended without a report", "message": "it has an outside cost"})
+        if ending:
+            self._tell({"ending": ending, "message": reason})
+        else:
+            self._tell(record.run(self.items[self._test], look_around=not self._inverted))
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
+        """Run a test once, whatever plugins would do with it."""
+        record.protocol(item)
+        return True
+
+    def _tell(self, told: Record) -> None:
+        temporary = self._answer + ".part"
+        with open(temporary, "wb") as file:
+            file.write(json.dumps(told).encode("utf-8", "backslashreplace") + b"\n")
+        os.replace(temporary, self._answer)
+        os._exit(0)

@@ -1,0 +1,230 @@
+"""A worker of pytest-xdist that carries out experiments. PYTEST_DONT_REWRITE."""
+
+import contextlib
+import fnmatch
+import json
+import os
+import socket
+import warnings
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pytest
+
+from . import boot, record
+from .collected import Collected
+from .items import ExperimentItem, experiment_item, report_on
+from .limits import adopt_orphans
+from .record import Record
+from .runs import Order, Runner
+from .steps import Bench, Experiment, Options, RowAtWork, holds, look
+from .zygote import Answer, Request, Zygote, keep
+
+_INTERNAL: Final = frozenset(("taken", "chance", "bare"))
+
+
+class Worker(Collected):
+    """Gets experiments from pytest-xdist as its items, and carries them out."""
+
+    def __init__(self, config: pytest.Config, plan: dict[str, Any]) -> None:
+        super().__init__()
+        self._config = config
+        self._plan = plan
+        self._options = Options(**plan["options"])
+        self._session: pytest.Session | None = None
+        self._keeper: _Keeper | None = None
+        self._file = ""
+        self._at_import: list[int] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> bool | None:
+        """Take the experiments of the plan for items; collection is for the zygotes."""
+        if self._session is not None:
+            return None
+        self._session = session
+        session.items = [
+            experiment_item(session, f"experiment-{orders['number']}", orders)
+            for orders in self._plan["experiments"]
+        ]
+        session.testscollected = len(session.items)
+        self._config.hook.pytest_collection_finish(session=session)
+        return True
+
+    def replaced(self, session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
+        """Keep what a zygote collects."""
+        return list(items)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Fork the process that holds pytest as it is now, before any test was collected."""
+        here = boot.Here
+        folder = os.path.join(here.boot.scratch, str(here.loading.number))
+        runner = Runner(self.items, self._plan["arguments"], folder)
+        zygote = Zygote(session, self, runner)
+        self._keeper = _Keeper(self._config, zygote) if hasattr(os, "fork") else _NoKeeper(zygote)
+        for plugin in _others_that_run_tests(self._config):
+            self._config.pluginmanager.unregister(plugin)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
+        """Carry out an experiment; in a fork, run the test itself."""
+        if isinstance(item, ExperimentItem):
+            report_on(item, self._carried_out(item.orders))
+        else:
+            record.protocol(item)
+        return True
+
+    def pytest_sessionfinish(self) -> None:
+        """Let the keeper go."""
+        if self._keeper is not None:
+            self._keeper.close()
+
+    def _carried_out(self, orders: dict[str, Any]) -> dict[str, Any]:
+        if not orders["rows"]:
+            return self._looked_at(orders)
+        tried = []
+        for test in orders["tests"]:
+            rows = [
+                RowAtWork(each["number"], each["slot"], tuple(each["inverted"]), each["file"])
+                for each in orders["rows"]
+            ]
+            tried.append(self._tried(test, rows))
+            if orders["first"] and all(holds(row) for row in rows):
+                break
+        return {"event": "experiment", "number": orders["number"], "tests": tried}
+
+    def _looked_at(self, orders: dict[str, Any]) -> dict[str, Any]:
+        """Run tests alone and as they are, to see which outcomes each takes."""
+        seen = []
+        for test in orders["tests"]:
+            if not self._stand_of(test).get("ending"):
+                control = look(test, self._options, self._carry_out)
+                passed = control["ending"] == "passed"
+                seen.append([test, passed, control["taken"], control.get("seconds", 0.0)])
+        return {"event": "looked", "number": orders["number"], "tests": seen}
+
+    def _tried(self, test: str, rows: Sequence[RowAtWork]) -> dict[str, Any]:
+        answer: dict[str, Any] = {"test": test, "stand": "", "reason": "", "rows": []}
+        stand = self._stand_of(test)
+        if stand.get("ending"):
+            answer.update(stand=stand["ending"], reason=stand.get("reason", ""))
+            answer["pool"] = stand.get("pool", [])
+        elif stand.get("external") or self._is_external(test):
+            answer.update(stand="external")
+        else:
+            bench = Bench(self._carry_out, self._restore)
+            Experiment(test, self._options, bench).run(rows, self._at_import)
+            answer["rows"] = [
+                {"number": row.number, "runs": [_told(run, row) for run in row.runs]}
+                for row in rows
+            ]
+        return answer
+
+    def _is_external(self, test: str) -> bool:
+        return any(fnmatch.fnmatchcase(test, glob) for glob in self._plan["external"])
+
+    def _stand_of(self, test: str) -> Answer:
+        file = test.split("::", 1)[0]
+        if file != self._file:
+            if self._file:
+                self._ask({"close": True})
+            self._file = file
+            self._at_import = self._ask({"open": file}).get("at_import", [])
+        return self._ask({"stand": test})
+
+    def _carry_out(self, order: Order) -> Record:
+        limits = (order.limits.cpu, order.limits.wall, order.limits.memory)
+        told = {"test": order.test, "slots": order.slots, "cold": order.cold, "limits": limits}
+        answer = self._ask({"run": told})
+        answer.update(test=order.test, inverted=bool(order.slots), cold=order.cold)
+        return answer
+
+    def _restore(self) -> int:
+        return int(self._ask({"restore": True}).get("differences", 0))
+
+    def _ask(self, request: Request) -> Answer:
+        assert self._keeper is not None  # noqa: S101  # made before any item is run
+        return self._keeper.ask(request)
+
+
+class _Keeper:
+    """The worker's end of the process that forks zygotes."""
+
+    def __init__(self, config: pytest.Config, zygote: Zygote) -> None:
+        adopt_orphans()
+        ours, theirs = socket.socketpair()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # xdist has threads of its own; none holds our locks
+            self._pid = os.fork()
+        if self._pid == 0:
+            ours.close()
+            _leave_xdist(config)
+            keep(zygote, theirs.makefile("rwb"))
+        theirs.close()
+        self._channel = ours.makefile("rwb")
+
+    def ask(self, request: Request) -> Answer:
+        """Send a request and wait for its answer."""
+        try:
+            self._channel.write((json.dumps(request) + "\n").encode())
+            self._channel.flush()
+            line = self._channel.readline()
+        except OSError:
+            line = b""
+        if not line:
+            os._exit(1)  # pytest-xdist replaces this worker, and tells that the experiment is lost
+        answer: Answer = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """Let it go; it ends when nobody asks any more."""
+        with contextlib.suppress(OSError):
+            self._channel.close()
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._pid, 0)
+
+
+class _NoKeeper(_Keeper):
+    """Takes its place where there is no fork: every run is a fresh process, which collects."""
+
+    def __init__(self, zygote: Zygote) -> None:
+        self._zygote = zygote
+
+    def ask(self, request: Request) -> Answer:
+        """Answer a request here; how a test stands is said by its control."""
+        if {"open", "close", "stand"} & request.keys():
+            return {}
+        return self._zygote.answer(request)
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+
+def _leave_xdist(config: pytest.Config) -> None:
+    """Take xdist's part and the descriptors of its channel away from what is run."""
+    for plugin in list(config.pluginmanager.get_plugins()):
+        if type(plugin).__name__ != "WorkerInteractor":
+            continue
+        config.pluginmanager.unregister(plugin)
+        with contextlib.suppress(Exception), open(os.devnull, "r+b") as nothing:
+            io = plugin.channel.gateway._io  # noqa: SLF001  # execnet offers no other way
+            for stream in (io.infile, io.outfile):
+                os.dup2(nothing.fileno(), stream.fileno())
+
+
+def _others_that_run_tests(config: pytest.Config) -> list[object]:
+    """Return plugins that would set timers and filters around an experiment in the worker."""
+    hook = config.hook.pytest_runtest_protocol
+    return [
+        each.plugin
+        for each in hook.get_hookimpls()
+        if not isinstance(each.plugin, Worker) and type(each.plugin).__name__ != "WorkerInteractor"
+    ]
+
+
+def _told(run: Record, row: RowAtWork) -> Record:
+    told = {key: value for key, value in run.items() if key not in _INTERNAL}
+    told["reached"] = row.slot in run["taken"]
+    if row.file in run.get("bare", ()):
+        told["notes"] = [*run.get("notes", ()), "its file was executed without being woven"]
+    return told

@@ -1,0 +1,150 @@
+"""The processes that runs are forked from, one for each test file. PYTEST_DONT_REWRITE.
+
+A worker of pytest-xdist collects nothing itself. It forks a *keeper*, which holds pytest as it is
+before collection; for each test file the keeper forks a *zygote*, which collects that file alone
+and is what the runs are forked from. So a run starts from the state that ``pytest FILE`` would
+give it, and no other file's import can make a test look better or worse than it is. A zygote that
+a test ends is forked anew.
+"""
+
+import gc
+import json
+import mmap
+import os
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+import pytest
+
+from . import limits, record
+from .collected import Collected
+from .limits import Limits
+from .runs import Order, Runner
+from .switch import SWITCH
+
+Request = dict[str, Any]
+Answer = dict[str, Any]
+
+
+_UNCOLLECTABLE: Final[Answer] = {
+    "ending": "collection error",
+    "reason": "the process ended while the file was collected",
+    "taken": [],
+}
+
+
+class Zygote:
+    """What answers requests about one test file."""
+
+    def __init__(self, session: pytest.Session, collected: Collected, runner: Runner) -> None:
+        self._session = session
+        self._collected = collected
+        self._runner = runner
+
+    def open(self, file: str) -> Answer:
+        """Collect a file, and tell which outcomes are taken meanwhile."""
+        board = SWITCH.board
+        if board is not None:
+            board.recall()
+        self._session.config.args = [file]
+        try:
+            self._session.config.hook.pytest_collection(session=self._session)
+        except BaseException as error:  # noqa: BLE001  # whatever a test module does at import
+            self._collected.errors[file] = f"{type(error).__name__}: {error}"[:400]
+        if board is not None:
+            board.keep_files()
+        record.find_sources_of_chance()
+        gc.collect()
+        gc.freeze()
+        return {"at_import": board.all_taken() if board is not None else []}
+
+    def answer(self, request: Request) -> Answer:
+        """Answer one request."""
+        if "stand" in request:
+            return self._stand(request["stand"])
+        if "restore" in request:
+            return self._runner.restore()
+        order = request["run"]
+        return self._runner.carry_out(
+            Order(order["test"], tuple(order["slots"]), order["cold"], Limits(*order["limits"]))
+        )
+
+    def _stand(self, test: str) -> Answer:
+        ending, reason = self._collected.stand_of(test)
+        if ending:
+            pool = self._collected.pool(test)
+            return {"ending": ending, "reason": reason, "pool": pool}
+        marker = self._collected.items[test].get_closest_marker("external")
+        return {"external": marker is not None}
+
+
+def keep(zygote: Zygote, channel: Any) -> NoReturn:
+    """Fork a zygote for each file that is asked for, until the worker is gone.
+
+    Args:
+        zygote: As it is before collection; each fork uses it for one file.
+        channel: Requests and answers, a line of JSON each.
+    """
+    try:
+        limits.die_with_parent()
+        limits.adopt_orphans()
+        if SWITCH.board is not None:
+            SWITCH.board.remember()
+        for line in channel:
+            _serve(zygote, channel, json.loads(line)["open"])
+    finally:
+        limits.end_below(os.getpid())
+        os._exit(0)
+
+
+def _serve(zygote: Zygote, channel: Any, file: str) -> None:
+    """Serve a file until it is closed, by as many zygotes as that takes."""
+    is_open = mmap.mmap(-1, 1)  # shared with the zygote
+    told = False
+    while _ended_badly(zygote, channel, file, is_open, told=told):
+        limits.end_below(os.getpid())
+        if not is_open[0]:
+            _say(channel, _UNCOLLECTABLE)
+            for _ in _requests(channel):
+                _say(channel, _UNCOLLECTABLE)
+            return
+        _say(channel, {"ending": "worker lost", "taken": []})
+        told, is_open[0] = True, 0
+
+
+def _ended_badly(
+    zygote: Zygote, channel: Any, file: str, is_open: mmap.mmap, *, told: bool
+) -> bool:
+    """Serve a file in a child of this process; tell whether something else than us ended it."""
+    pid = os.fork()
+    if pid != 0:
+        return os.waitpid(pid, 0)[1] != 0
+    status = 1
+    try:
+        limits.die_with_parent()
+        limits.adopt_orphans()
+        opened = zygote.open(file)
+        is_open[0] = 1
+        if not told:
+            _say(channel, opened)
+        for request in _requests(channel):
+            _say(channel, zygote.answer(request))
+        status = 0
+    finally:
+        limits.end_below(os.getpid())
+        os._exit(status)
+
+
+def _requests(channel: Any) -> Iterator[Request]:
+    """Yield requests until the file is closed, which is answered too: nobody reads ahead."""
+    for line in channel:
+        request: Request = json.loads(line)
+        if "close" in request:
+            _say(channel, {"closed": True})
+            return
+        yield request
+
+
+def _say(channel: Any, told: Answer) -> None:
+    channel.write((json.dumps(told) + "\n").encode())
+    channel.flush()
