@@ -131,10 +131,10 @@ def write_boot(place: Place, files: Sequence[WovenFile], slots: int) -> None:
         "original": str(place.original),
         "name": place.name,
         "kept_out": list(place.kept_out),
-        "files": [asdict(file) for file in files],
+        "files": [(each.number, each.path, each.sha256, each.decisions) for each in files],
         "slots": slots,
     }
-    (place.scratch / "boot.json").write_text(json.dumps(told), encoding="utf-8")
+    settings.write_boot(str(place.scratch), told)
 
 
 def conduct(

@@ -2,12 +2,10 @@
 
 import os
 import sys
-import tempfile
-from typing import Final
 
 from . import children, loading, settings, switch
 
-BOOTSTRAP: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BOOTSTRAP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder that holds this package and ``sitecustomize``; it stands on ``PYTHONPATH``."""
 
 
@@ -39,7 +37,9 @@ def enter(number: int) -> None:
     settings.put(os.environ, settings.home_environment(boot, number))
     os.environ["PWD"] = os.getcwd()
     sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"]
-    tempfile.tempdir = None  # asked for anew
+    loaded = sys.modules.get("tempfile")
+    if loaded is not None:
+        vars(loaded)["tempdir"] = None  # it is asked for anew
     switch.SWITCH.board = switch.Board(boot.board(number), len(boot.files), boot.slots)
     Here.loading.enter(number)
     Here.hand_over.refresh()

@@ -1,19 +1,23 @@
 """Hand the switch to child processes, also under an environment of the test's own making."""
 
+from __future__ import annotations
+
 import os
-import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from _collections_abc import Mapping, Sequence  # loaded by os; its public name is not
 
 from .settings import RUN, VARIABLES
 from .switch import FLAG_LOST_CHILD, SWITCH
 
-_ENVIRONMENT_ARGUMENT: Final = 5
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_ENVIRONMENT_ARGUMENT = 5
 """Position of the environment among the arguments of ``fork_exec``."""
-_IGNORING: Final = frozenset("EIS")
+_IGNORING = frozenset("EIS")
 """Options of Python that keep ``PYTHONPATH`` or ``sitecustomize`` from being read."""
-_TAKES_A_VALUE: Final = frozenset("WXQ")
+_TAKES_A_VALUE = frozenset("WXQ")
 
 
 class HandOver:
@@ -91,8 +95,9 @@ def _wrap_fork_exec(hand_over: HandOver) -> None:
         )
 
     _posixsubprocess.fork_exec = fork_exec
-    subprocess._fork_exec = fork_exec  # type: ignore[attr-defined]  # noqa: SLF001
-    vars(subprocess)["_USE_POSIX_SPAWN"] = False  # it has no door for us
+    loaded = sys.modules.get("subprocess")
+    if loaded is not None:
+        vars(loaded)["_fork_exec"] = fork_exec
 
 
 def _auditor(hand_over: HandOver) -> Callable[[str, tuple[object, ...]], None]:

@@ -5,24 +5,27 @@ private one, and ``SourceFileLoader.get_code``, so that whatever loads a source 
 (``reload``, ``python -m``, ``spec_from_file_location``, subclasses) gets woven code too.
 """
 
-import ast
-import hashlib
-import importlib.util
+from __future__ import annotations
+
+import _imp
 import marshal
 import os
 import sys
-import warnings
-from collections.abc import Callable, Iterable, Sequence
-from importlib.abc import Loader
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from types import CodeType, ModuleType
-from typing import Final
+from _frozen_importlib import ModuleSpec
+from _frozen_importlib_external import SourceFileLoader, spec_from_file_location
 
-from .settings import Boot, WovenFile
 from .switch import SWITCH
-from .weave import WeavingError, deep_recursion, slots_of, weave
 
-_ASSERT_REWRITER: Final = "_pytest.assertion.rewrite"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Iterable, Sequence
+    from importlib.abc import Loader
+    from types import CodeType, ModuleType
+
+    from .settings import Boot, WovenFile
+
+_ASSERT_REWRITER = "_pytest.assertion.rewrite"
 
 
 class Rebase:
@@ -86,7 +89,7 @@ class Loading:
 
     def code(self, file: WovenFile, path: str, source: bytes) -> CodeType | None:
         """Return the woven code of a file, or None (and say so) if it cannot be woven."""
-        cached = self._cache(file, path)
+        cached = self._cache(file, path, source)
         code = _read_code(cached)
         if code is None:
             code = self._weave(file, path, source)
@@ -98,6 +101,12 @@ class Loading:
         return code
 
     def _weave(self, file: WovenFile, path: str, source: bytes) -> CodeType | None:
+        import ast
+        import hashlib
+        import warnings
+
+        from .weave import WeavingError, deep_recursion, slots_of, weave
+
         if hashlib.sha256(source).hexdigest() != file.sha256:
             return None
         try:
@@ -112,14 +121,17 @@ class Loading:
         except (SyntaxError, ValueError, WeavingError, RecursionError, MemoryError):
             return None
 
-    def _cache(self, file: WovenFile, path: str) -> str:
+    def _cache(self, file: WovenFile, path: str, source: bytes) -> str:
         rewritten = "a" if path in self.asserting else "p"
         tag = f"{sys.implementation.cache_tag}-{sys.flags.optimize}-{rewritten}"
-        name = f"{file.number}-{tag}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
+        content = _imp.source_hash(0, os.fsencode(path) + b"\0" + source).hex()
+        name = f"{file.number}-{tag}-{content}"
         return os.path.join(self.boot.scratch, str(self.number), "woven", name)
 
 
 def _read_code(path: str) -> CodeType | None:
+    from types import CodeType
+
     try:
         with open(path, "rb") as file:
             code = marshal.load(file)  # noqa: S302  # written by ourselves, in our own folder
@@ -185,7 +197,7 @@ def _moved(spec: ModuleSpec, origin: str, rebase: Callable[[str], str], woven: b
         except Exception:  # noqa: BLE001  # a loader with ways of its own keeps them
             return spec
     locations = spec.submodule_search_locations
-    moved = importlib.util.spec_from_file_location(
+    moved = spec_from_file_location(
         spec.name,
         origin,
         loader=loader,

@@ -1,54 +1,70 @@
 """What a process is told when it starts: where it runs, which files are woven, what is inverted."""
 
-import json
-import os
-from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
-from typing import Final
+from __future__ import annotations
 
-RUN: Final = "INVERTGATE_RUN"
+import marshal
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableMapping
+
+# Every Python process of a run loads this when it starts, children of tests too: nothing is
+# imported here that Python does not load anyway, and types only for the type checker.
+
+RUN = "INVERTGATE_RUN"
 """Environment variable: the scratch folder of the run."""
-TREE: Final = "INVERTGATE_TREE"
+TREE = "INVERTGATE_TREE"
 """Environment variable: the number of this process's tree."""
-INVERT: Final = "INVERTGATE_INVERT"
+INVERT = "INVERTGATE_INVERT"
 """Environment variable: the slots that are inverted, separated by commas."""
-COLD: Final = "INVERTGATE_COLD"
+COLD = "INVERTGATE_COLD"
 """Environment variable: the file that describes the one run that this process is for."""
-MEASURE: Final = "INVERTGATE_MEASURE"
+MEASURE = "INVERTGATE_MEASURE"
 """Environment variable: the folder for coverage data, while the workers measure."""
 
-VARIABLES: Final = (RUN, TREE, INVERT)
+VARIABLES = (RUN, TREE, INVERT)
 """What child processes inherit."""
 
-DECISIONS: Final = "boot.json"
+BOOT = "boot"
 """Name of the file in the scratch folder that every process of a run reads when it starts."""
 
 
-@dataclass(frozen=True, slots=True)
 class WovenFile:
     """A file whose decisions can be inverted."""
 
-    number: int
-    path: str
-    """Relative to the top of a tree, in the form of this platform."""
-    sha256: str
-    decisions: tuple[tuple[str, int, int, int], ...]
-    """Kind, line and column of the anchor, slot."""
+    def __init__(
+        self, number: int, path: str, sha256: str, decisions: list[tuple[str, int, int, int]]
+    ) -> None:
+        self.number = number
+        self.path = path.replace("/", os.sep)
+        """Relative to the top of a tree, in the form of this platform."""
+        self.sha256 = sha256
+        self.decisions = decisions
+        """Kind, line and column of the anchor, slot."""
 
 
-@dataclass(frozen=True, slots=True)
 class Boot:
     """What every process of a run knows."""
 
-    scratch: str
-    original: str
-    """The top of the user's working tree."""
-    name: str
-    """Name of the top folder, the same in all trees."""
-    kept_out: tuple[str, ...]
-    """Folders in the original that stay where they are (virtual environments)."""
-    files: tuple[WovenFile, ...]
-    slots: int
+    def __init__(  # a record, and dataclasses are slow to load
+        self,
+        scratch: str,
+        original: str,
+        name: str,
+        kept_out: list[str],
+        files: list[WovenFile],
+        slots: int,
+    ) -> None:
+        self.scratch = scratch
+        self.original = original
+        """The top of the user's working tree."""
+        self.name = name
+        """Name of the top folder, the same in all trees."""
+        self.kept_out = kept_out
+        """Folders in the original that stay where they are (virtual environments)."""
+        self.files = files
+        self.slots = slots
 
     def tree(self, number: int) -> str:
         """Return the top of a private tree."""
@@ -63,27 +79,18 @@ class Boot:
         return os.path.join(self.scratch, str(number), "board")
 
 
+def write_boot(scratch: str, told: dict[str, object]) -> None:
+    """Write what every process of a run knows, as plain values (see ``read_boot``)."""
+    with open(os.path.join(scratch, BOOT), "wb") as file:
+        marshal.dump(told, file)
+
+
 def read_boot(scratch: str) -> Boot:
     """Read what every process of a run knows."""
-    with open(os.path.join(scratch, DECISIONS), encoding="utf-8") as file:
-        told = json.load(file)
-    files = tuple(
-        WovenFile(
-            each["number"],
-            each["path"].replace("/", os.sep),
-            each["sha256"],
-            tuple(tuple(decision) for decision in each["decisions"]),
-        )
-        for each in told["files"]
-    )
-    return Boot(
-        scratch,
-        told["original"],
-        told["name"],
-        tuple(told["kept_out"]),
-        files,
-        told["slots"],
-    )
+    with open(os.path.join(scratch, BOOT), "rb") as file:
+        told = marshal.load(file)  # noqa: S302  # written by ourselves, in our own folder
+    files = [WovenFile(*each) for each in told["files"]]
+    return Boot(scratch, told["original"], told["name"], told["kept_out"], files, told["slots"])
 
 
 def inverted_slots(environment: Mapping[str, str]) -> tuple[int, ...]:

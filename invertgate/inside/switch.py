@@ -6,29 +6,33 @@ behind it for its false side. A probe marks the slot of the outcome that is take
 inverted, so a mark says that the point was passed even if the process is killed right after.
 """
 
+from __future__ import annotations
+
 import builtins
 import mmap
 import os
 import sys
-from collections.abc import Iterable
-from types import FrameType
-from typing import Final
 
-PROBE_TEST: Final = "invertgate test"
-PROBE_HANDLER: Final = "invertgate handler"
-PROBE_STAR_HANDLER: Final = "invertgate star handler"
-PROBE_BODY: Final = "invertgate body"
-PROBE_GUARD: Final = "invertgate guard"
-EVERYTHING: Final = "invertgate everything"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import FrameType
+
+PROBE_TEST = "invertgate test"
+PROBE_HANDLER = "invertgate handler"
+PROBE_STAR_HANDLER = "invertgate star handler"
+PROBE_BODY = "invertgate body"
+PROBE_GUARD = "invertgate guard"
+EVERYTHING = "invertgate everything"
 """Names of builtins that are no identifiers, so that nothing in user code can shadow them."""
 
-HEADER: Final = 64
+HEADER = 64
 """Bytes of the board before the first file: flags of the run as a whole."""
-FLAG_LOST_CHILD: Final = 0
+FLAG_LOST_CHILD = 0
 """A Python child process was started that cannot have the switch."""
-FLAG_OLD_PYTHON: Final = 1
+FLAG_OLD_PYTHON = 1
 """A child process runs a Python on which nothing is woven."""
-FLAGS: Final = (FLAG_LOST_CHILD, FLAG_OLD_PYTHON)
+FLAGS = (FLAG_LOST_CHILD, FLAG_OLD_PYTHON)
 
 
 class Board:
@@ -182,7 +186,7 @@ def _split(
         return None, error
 
 
-SWITCH: Final = Switch()
+SWITCH = Switch()
 
 
 def install() -> None:
