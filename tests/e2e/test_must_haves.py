@@ -202,6 +202,16 @@ def test_list_flag_runs_nothing(repo: Build, invertgate: Invertgate) -> None:
     assert [row["verdict"] for row in json.loads(run.stdout)["rows"]] == [None, None]
 
 
+def test_list_flag_lists_the_whole_of_a_deep_elif(tmp_path: Path, invertgate: Invertgate) -> None:
+    arms = "".join(f"    elif number == {n}:\n        return {n}\n" for n in range(1, 700))
+    source = f"def find(number):\n    if number == 0:\n        return 0\n{arms}    return None\n"
+    repo = two_commits(tmp_path / "repo", {"shop.py": "x = 1\n"}, {"shop.py": source})
+
+    run = invertgate(Place(repo.path), "run", "--list", "--json")
+
+    assert len(json.loads(run.stdout)["rows"]) == 1400, str(run)
+
+
 def test_list_flag_writes_no_stub(repo: Build, invertgate: Invertgate) -> None:
     place = repo("no_tests")
 

@@ -15,7 +15,7 @@ def _cases() -> Iterator[object]:
         yield pytest.param(tree, id=tree.name, marks=marks)
 
 
-@pytest.mark.parametrize("tree", _cases())
+@pytest.mark.parametrize("tree", list(_cases()))
 def test_tree_gets_the_verdicts_that_it_expects(
     tree: Tree, tmp_path: Path, invertgate: Invertgate
 ) -> None:
