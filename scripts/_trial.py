@@ -139,15 +139,25 @@ def try_test(project: Project, subject: Subject, content: bytes | None) -> Trial
         subject: The test and the file.
         content: What is written into the file; None leaves it as it is.
     """
+    trial = _try(project, subject, content, ())
+    if trial.ending is Ending.NO_REPORT:
+        # A test that closes the files in which pytest keeps output makes pytest itself stumble.
+        return _try(project, subject, content, ("--capture=no",))
+    return trial
+
+
+def _try(
+    project: Project, subject: Subject, content: bytes | None, options: tuple[str, ...]
+) -> Trial:
     subject.mark.unlink(missing_ok=True)
     with _copy(project) as copy:
         file, report = copy / subject.path, copy.parent / "report.jsonl"
         if content is not None:
             file.write_bytes(content)
         argv: list[str | Path] = [project.python, "-m", "pytest", "-p", "oracle_plugin"]
-        argv += [*project.options, "-o", f"cache_dir={copy.parent / 'cache'}", subject.test]
+        argv += [*project.options, *options, "-o", f"cache_dir={copy.parent / 'cache'}"]
         finished = run(
-            argv,
+            [*argv, subject.test],
             cwd=copy / subject.folder,
             environ=_environ(project, subject, copy, report),
             limit=project.limit,

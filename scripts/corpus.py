@@ -35,6 +35,7 @@ class Wishes:
     oracle_rows: int | None
     seed: int
     rotate: int
+    nearest: bool
     reuse_table: bool
     limit: float
 
@@ -77,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--oracle-rows", type=int, help="let the oracle judge only so many rows")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
     parser.add_argument("--rotate", type=int, default=0, metavar="K", help="claim wrong tests")
+    parser.add_argument("--nearest", action="store_true", help="judge what bind did not bind too")
     parser.add_argument("--reuse-table", action="store_true", help="use the last table, no bind")
     parser.add_argument("--limit", type=float, default=1800.0, help="seconds for one command")
     parser.add_argument("--prepare", action="store_true", help="only set up and run the tests")
@@ -90,6 +92,7 @@ def _wishes(options: argparse.Namespace) -> Wishes:
         oracle_rows=options.oracle_rows,
         seed=options.seed,
         rotate=options.rotate,
+        nearest=options.nearest,
         reuse_table=options.reuse_table or options.rotate > 0,
         limit=options.limit,
     )
@@ -122,6 +125,9 @@ def _try_gate(workplace: Workplace, work: Path, wishes: Wishes) -> Result:
     different = differences(reports)
     print("\n".join(different), end="\n" if different else "", flush=True)
     judged, disagreements = _ask_oracle(workplace, f"run-{wishes.workers[0]}.json", wishes)
+    if wishes.nearest and not wishes.rotate and (workplace.folder / "bind.json").exists():
+        more_judged, more_disagreements = _ask_oracle(workplace, "bind.json", wishes)
+        judged, disagreements = judged + more_judged, disagreements + more_disagreements
     result = Result(
         pair=workplace.pair.name,
         claims="rotated" if wishes.rotate else "bind",

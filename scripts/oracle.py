@@ -173,7 +173,7 @@ def _verdict_of_inverted(
         return "not imported", f"the test imports {foreign}"
     if inverted.ending is Ending.PASSED or (negated and not taken):
         return ("weak", "") if taken else ("unreached", "")
-    if inverted.ending is not Ending.FAILED:
+    if inverted.ending is not Ending.FAILED or inverted.message.endswith("MemoryError"):
         return "unproven", f"inverted: {inverted.ending}"
     if not inverted.imported and not taken:
         return "not imported", "the test fails, but no sign of the edited file was seen"

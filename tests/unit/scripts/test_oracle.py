@@ -43,6 +43,7 @@ def question(verdict: str, side: str = "true") -> Question:
         (PASSED, None, Trial(Ending.TIMEOUT, imported=True), False, "unproven"),
         (PASSED, None, Trial(Ending.ERROR, imported=True), False, "unproven"),
         (PASSED, None, Trial(Ending.NO_REPORT), False, "unproven"),
+        (PASSED, None, Trial(Ending.FAILED, "a.py:2: MemoryError", True), False, "unproven"),
         (PASSED, PASSED, FAILED, True, "unreached"),
         (PASSED, TAKEN, FAILED, True, "bound"),
         (PASSED, TAKEN, Trial(Ending.FAILED), False, "bound"),
