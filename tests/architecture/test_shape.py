@@ -13,7 +13,6 @@ TREES = ROOT / "fixtures" / "trees"
 STARTS_PROCESSES = {
     "process.py",
     "inside/runs.py",  # runs in the user's process, where nothing else of ours can be imported
-    "inside/children.py",  # wraps what starts children there
 }
 PRINTS = {"streams.py"}
 

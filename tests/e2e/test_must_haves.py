@@ -106,7 +106,16 @@ def test_work_tree_is_untouched_when_a_git_hook_runs_the_gate(
     assert fingerprint(place.top) == before
 
 
-def test_no_merge_base_says_how_to_fetch(tmp_path: Path, invertgate: Invertgate) -> None:
+def test_no_merge_base_says_how_to_fetch(repo: Build, invertgate: Invertgate) -> None:
+    run = invertgate(repo("shallow_clone"), "run", "--changed")
+
+    assert run.exit_code == 5, str(run)
+    assert "fetch-depth: 0" in run.stderr
+
+
+def test_history_without_a_common_commit_is_told_of_the_base_option(
+    tmp_path: Path, invertgate: Invertgate
+) -> None:
     repo = Repo(tmp_path / "repo")
     repo.commit("base", {"shop.py": "x = 1\n"})
     repo.remote_branch("main")
@@ -116,7 +125,7 @@ def test_no_merge_base_says_how_to_fetch(tmp_path: Path, invertgate: Invertgate)
     run = invertgate(Place(repo.path), "run", "--changed")
 
     assert run.exit_code == 5, str(run)
-    assert "fetch" in run.stderr
+    assert "--base" in run.stderr
 
 
 def test_empty_diff_is_success(repo: Build, invertgate: Invertgate) -> None:
