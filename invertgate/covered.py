@@ -162,6 +162,8 @@ def _measured(
 ) -> tuple[Measured, tuple[str, ...], Measurement]:
     what = "the claimed tests" if only else "the suite"
     judged.request.progress.stage(f"measuring coverage of {what}")
+    if only:
+        judged.request.progress.total(len(only))
     try:
         measurement = judged.lab.measure(tests, only)
     except SessionError as error:
