@@ -2,8 +2,9 @@
 
 import json
 import os
+import select
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import entry_points
@@ -26,6 +27,10 @@ _CALMING: Final = {
 }
 """Options, by plugin, that undo what a project's ``addopts`` would do to an experiment."""
 _LAST_LINES: Final = 12
+_LOOK_EVERY: Final = 0.5
+_PIECE: Final = 1 << 16
+_FINISHED: Final = (0, 1, 5)
+"""How pytest ends if it has come to its end: passed, failed, nothing collected."""
 
 Event = dict[str, Any]
 
@@ -309,8 +314,7 @@ def _session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event
             with running as session:
                 os.close(writer)
                 writer = -1
-                finished = yield from _events(stream)
-                session.wait()
+                finished = yield from _events(stream, lambda: session.poll() is None)
         finally:
             if writer >= 0:
                 os.close(writer)
@@ -318,13 +322,25 @@ def _session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event
         raise SessionError(_what_it_said(log))
 
 
-def _events(stream: IO[bytes]) -> Generator[Event, None, bool]:
-    finished = False
-    for line in stream:
-        event = json.loads(line)
-        finished = finished or (event["event"] == "finished" and event["status"] in (0, 1, 5))
-        yield event
-    return finished
+def _events(stream: IO[bytes], is_alive: Callable[[], bool]) -> Generator[Event, None, bool]:
+    """Yield what a session tells, until it says that it is finished or is gone.
+
+    The end of the stream is not waited for: a daemon that the project starts may hold it open.
+    """
+    unread = b""
+    while True:
+        ready, _, _ = select.select([stream], [], [], _LOOK_EVERY)
+        if not ready and not is_alive():
+            return False
+        piece = os.read(stream.fileno(), _PIECE) if ready else b""
+        if ready and not piece:
+            return False
+        *lines, unread = (unread + piece).split(b"\n")
+        for line in lines:
+            event = json.loads(line)
+            yield event
+            if event["event"] == "finished":
+                return event["status"] in _FINISHED
 
 
 def calming_options(scratch: Path) -> tuple[str, ...]:
@@ -348,6 +364,7 @@ def _common(place: Place) -> list[str]:
         _PLUGIN,
         "-p",
         "xdist",
+        "--rootdir=.",
         "--maxfail=0",
         "--continue-on-collection-errors",
         *place.calming,

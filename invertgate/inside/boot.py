@@ -15,6 +15,10 @@ class Here:
     boot: settings.Boot
     loading: loading.Loading
     hand_over: children.HandOver
+    folder: str
+    """Where this process was started, before anything could change that."""
+    environment: dict[str, str]
+    """What its environment was then."""
 
 
 def start(scratch: str) -> None:
@@ -27,7 +31,8 @@ def start(scratch: str) -> None:
     switch.invert(settings.inverted_slots(os.environ))
     Here.boot = boot
     Here.loading = loading.install(boot, number)
-    Here.hand_over = children.install(BOOTSTRAP)
+    Here.hand_over = children.install(BOOTSTRAP, Here.loading)
+    _remember()
     _note_script()
 
 
@@ -43,6 +48,12 @@ def enter(number: int) -> None:
     switch.SWITCH.board = switch.Board(boot.board(number), len(boot.files), boot.slots)
     Here.loading.enter(number)
     Here.hand_over.refresh()
+    _remember()
+
+
+def _remember() -> None:
+    Here.folder = os.getcwd()
+    Here.environment = dict(os.environ)
 
 
 def invert(slots: tuple[int, ...]) -> None:

@@ -13,10 +13,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .loading import Loading
+
 _ENVIRONMENT_ARGUMENT = 5
 """Position of the environment among the arguments of ``fork_exec``."""
 _IGNORING = frozenset("EIS")
 """Options of Python that keep ``PYTHONPATH`` or ``sitecustomize`` from being read."""
+_CLEARING = frozenset(("env", "sudo", "su", "runuser", "doas"))
+"""Programs that start another one in an environment of their own."""
+_EMPTY = (["-i"], ["-"], ["--ignore-environment"], ["-u"])
 _TAKES_A_VALUE = frozenset("WXQ")
 
 
@@ -71,12 +76,12 @@ class HandOver:
         return os.pathsep.join([self._bootstrap, *rest])
 
 
-def install(bootstrap: str) -> HandOver:
-    """See to it that children of this process have the switch."""
+def install(bootstrap: str, loading: Loading) -> HandOver:
+    """See to it that children of this process have the switch, and note what escapes it."""
     hand_over = HandOver(bootstrap)
     if sys.platform != "win32":
         _wrap_fork_exec(hand_over)
-    sys.addaudithook(_auditor(hand_over))
+    sys.addaudithook(_auditor(hand_over, loading))
     return hand_over
 
 
@@ -100,13 +105,18 @@ def _wrap_fork_exec(hand_over: HandOver) -> None:
         vars(loaded)["_fork_exec"] = fork_exec
 
 
-def _auditor(hand_over: HandOver) -> Callable[[str, tuple[object, ...]], None]:
-    """Return an audit hook that notes the children that cannot have the switch."""
+def _auditor(hand_over: HandOver, loading: Loading) -> Callable[[str, tuple[object, ...]], None]:
+    """Return an audit hook that notes what is executed without the switch, here or in a child."""
 
     def audit(event: str, arguments: tuple[object, ...]) -> None:
-        if event == "subprocess.Popen":
+        if event == "exec":
+            loading.note_execution(arguments[0])
+        elif event == "compile":
+            loading.note_compilation(arguments[0], arguments[1])
+        elif event == "subprocess.Popen":
             _look_at(arguments[1])
         elif event == "os.system":
+            _look_at(arguments[0])
             hand_over.restore()
         elif event in ("os.exec", "os.posix_spawn"):
             _look_at(arguments[1])
@@ -125,12 +135,31 @@ def _texts(environment: object) -> Mapping[str, str] | None:
 
 
 def _look_at(argv: object) -> None:
-    """Note a Python that is told not to read its environment."""
-    if isinstance(argv, str | bytes) or not isinstance(argv, Sequence) or not argv:
+    """Note a Python that is told not to read its environment, or that is not given ours."""
+    if isinstance(argv, str | bytes | os.PathLike):
+        argv = [argv]
+    if not isinstance(argv, Sequence):
         return
-    words = [os.fsdecode(word) for word in argv if isinstance(word, str | bytes | os.PathLike)]
-    if words and os.path.basename(words[0]).startswith(("python", "pypy")) and ignores(words[1:]):
+    texts = [os.fsdecode(word) for word in argv if isinstance(word, str | bytes | os.PathLike)]
+    if is_lost([word for text in texts for word in _words(text)]):
         _lost()
+
+
+def _words(text: str) -> list[str]:
+    """Split what may be a line for a shell; a single word stays one."""
+    return text.replace(";", " ").replace("&", " ").split() if "python" in text else [text]
+
+
+def is_lost(words: Sequence[str]) -> bool:
+    """Tell whether a command line starts a Python that cannot have the switch."""
+    cleared = False
+    for position, word in enumerate(words):
+        name = os.path.basename(word)
+        if name in _CLEARING:
+            cleared = cleared or name != "env" or words[position + 1 : position + 2] in _EMPTY
+        elif name.startswith(("python", "pypy")) and (cleared or ignores(words[position + 1 :])):
+            return True
+    return False
 
 
 def ignores(options: Sequence[str]) -> bool:

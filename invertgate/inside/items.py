@@ -28,7 +28,12 @@ def experiment_item(session: pytest.Session, name: str, orders: dict[str, Any]) 
 
 def report_on(item: pytest.Item, told: dict[str, Any]) -> None:
     """Tell the controller something, by a report on an item."""
-    report = pytest.TestReport(
+    item.ihook.pytest_runtest_logreport(report=report_of(item, told))
+
+
+def report_of(item: pytest.Item, told: dict[str, Any]) -> pytest.TestReport:
+    """Return the report by which the controller is told something."""
+    return pytest.TestReport(
         item.nodeid,
         item.location,
         {},
@@ -37,4 +42,3 @@ def report_on(item: pytest.Item, told: dict[str, Any]) -> None:
         "call",
         user_properties=[(PROPERTY, json.dumps(told))],
     )
-    item.ihook.pytest_runtest_logreport(report=report)

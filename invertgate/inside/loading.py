@@ -53,6 +53,13 @@ class Rebase:
         return path.startswith(self._sources) and not path.startswith(self._kept_out)
 
 
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return -1
+
+
 def _sibling_trees(boot: Boot) -> list[str]:
     folders = [entry for entry in os.listdir(boot.scratch) if entry.isdigit()]
     return [boot.tree(int(number)) for number in folders]
@@ -65,6 +72,10 @@ class Loading:
         self.boot = boot
         self.enter(number)
         self.asserting: dict[str, Callable[[ast.Module, bytes, str], None]] = {}
+        self.codes: set[int] = set()
+        """The ids of the woven code objects of modules."""
+        self._kept: list[CodeType] = []
+        self._compiled: dict[str, list[WovenFile]] = {}
 
     def enter(self, number: int) -> None:
         """Move this process to another tree."""
@@ -73,6 +84,7 @@ class Loading:
         tree = os.path.realpath(self.rebase.tree)
         self._files = {os.path.join(tree, file.path): file for file in self.boot.files}
         self._names = {os.path.basename(path) for path in self._files}
+        self._sizes = {_size(path) for path in self._files}
 
     def woven_file(self, path: str) -> WovenFile | None:
         """Return the file with rows that a path means, if it is one."""
@@ -87,20 +99,34 @@ class Loading:
         real = os.path.realpath(path)
         return self._files.get(os.path.realpath(self.rebase(real)))
 
-    def code(self, file: WovenFile, path: str, source: bytes) -> CodeType | None:
+    def code(
+        self, file: WovenFile, path: str, source: bytes, loader: SourceFileLoader
+    ) -> CodeType | None:
         """Return the woven code of a file, or None (and say so) if it cannot be woven."""
-        cached = self._cache(file, path, source)
-        code = _read_code(cached)
+        compiles_itself = type(loader).source_to_code is not SourceFileLoader.source_to_code
+        cached = "" if compiles_itself else self._cache(file, path, source)
+        code = _read_code(cached) if cached else None
         if code is None:
-            code = self._weave(file, path, source)
+            make = loader.source_to_code if compiles_itself else None
+            code = self._weave(file, path, source, make)
             if code is None:
                 return None
-            _write_code(cached, code)
+            if cached:
+                _write_code(cached, code)
+        self.codes.add(id(code))
+        self._kept.append(code)
         if SWITCH.board is not None:
             SWITCH.board.woven(file.number)
         return code
 
-    def _weave(self, file: WovenFile, path: str, source: bytes) -> CodeType | None:
+    def _weave(
+        self,
+        file: WovenFile,
+        path: str,
+        source: bytes,
+        make: Callable[[ast.Module, str], CodeType] | None,
+    ) -> CodeType | None:
+        """Weave a file; ``make`` is what an import hook of the project has in place of compile."""
         import ast
         import hashlib
         import warnings
@@ -117,8 +143,10 @@ class Loading:
                 rewrite = self.asserting.get(path)
                 if rewrite is not None:
                     rewrite(tree, source, path)
+                if make is not None:
+                    return make(tree, path)
                 return compile(tree, path, "exec", dont_inherit=True)
-        except (SyntaxError, ValueError, WeavingError, RecursionError, MemoryError):
+        except (SyntaxError, ValueError, TypeError, WeavingError, RecursionError, MemoryError):
             return None
 
     def _cache(self, file: WovenFile, path: str, source: bytes) -> str:
@@ -127,6 +155,29 @@ class Loading:
         content = _imp.source_hash(0, os.fsencode(path) + b"\0" + source).hex()
         name = f"{file.number}-{tag}-{content}"
         return os.path.join(self.boot.scratch, str(self.number), "woven", name)
+
+    def note_execution(self, code: object) -> None:
+        """Note a file with rows whose code is executed without being woven."""
+        path = getattr(code, "co_filename", None)
+        if not isinstance(path, str) or id(code) in self.codes or SWITCH.board is None:
+            return
+        if getattr(code, "co_name", "") != "<module>":
+            return
+        for file in self._compiled.get(path, ()):
+            SWITCH.board.bare(file.number)
+        named = self.woven_file(path) or self.file_of_original(path)
+        if named is not None:
+            SWITCH.board.bare(named.number)
+
+    def note_compilation(self, source: object, name: object) -> None:
+        """Remember under what name the text of a file with rows is compiled by somebody else."""
+        if isinstance(source, str):
+            source = source.encode("utf-8", "surrogatepass")
+        if not isinstance(source, bytes) or len(source) not in self._sizes:
+            return
+        for path, file in self._files.items():
+            if _content(path) == source:
+                self._compiled.setdefault(os.fsdecode(name), []).append(file)  # type: ignore[arg-type]
 
 
 def _read_code(path: str) -> CodeType | None:
@@ -228,6 +279,14 @@ def _assert_rewriter(hook: object) -> Callable[[ast.Module, bytes, str], None]:
     return rewrite
 
 
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
 def install(boot: Boot, number: int) -> Loading:
     """Make this process load the project from its private tree."""
     loading = Loading(boot, number)
@@ -239,7 +298,7 @@ def install(boot: Boot, number: int) -> Loading:
         file = loading.woven_file(self.path)
         if file is None:
             return original(self, fullname)
-        code = loading.code(file, self.path, self.get_data(self.path))
+        code = loading.code(file, self.path, self.get_data(self.path), self)
         if code is None and SWITCH.board is not None:
             SWITCH.board.bare(file.number)
         return code if code is not None else original(self, fullname)

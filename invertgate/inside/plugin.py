@@ -5,6 +5,7 @@ pytest-xdist worker a tree and passes on what they report; a worker carries out 
 cold process runs the one test that it is for. PYTEST_DONT_REWRITE
 """
 
+import contextlib
 import itertools
 import json
 import os
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 
-from . import boot, measure, settings
+from . import boot, measure, record, settings
 from .cold import Cold
 from .items import PROPERTY, report_on
 from .limits import die_with_parent
@@ -23,6 +24,10 @@ from .worker import Worker
 
 EVENTS: Final = "INVERTGATE_EVENTS"
 """Environment variable of the controller: the descriptor on which it tells what happens."""
+
+DEPTH: Final = "invertgate_depth"
+"""Key in what a worker is told: how many frames lie below a run in plain pytest."""
+_WELL_KNOWN: Final = frozenset(("_pytest", "xdist", "_invertgate_inside"))
 
 sys.path[:] = rebased_path(boot.Here.loading)  # xdist brings along the controller's
 move_to_front()
@@ -43,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _worker(config: pytest.Config, plan: dict[str, Any]) -> object:
+    record.expect_depth(getattr(config, "workerinput", {}).get(DEPTH, 0))
     if plan["mode"] == "collect":
         return Collecting()
     if plan["mode"] == "search":
@@ -72,6 +78,7 @@ class Controller:
         self._events = os.fdopen(int(os.environ.pop(EVENTS)), "wb", buffering=0)
         os.set_inheritable(self._events.fileno(), False)
         self._lent: dict[str, int] = {}
+        self._depth = 0
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -79,7 +86,8 @@ class Controller:
         number = next(each for each in itertools.count() if each not in self._lent.values())
         self._lent[node.gateway.id] = number
         top = boot.Here.boot.tree(number)
-        folder = os.path.join(top, os.path.relpath(os.getcwd(), boot.Here.boot.tree(0)))
+        node.workerinput[DEPTH] = self._depth
+        folder = os.path.join(top, os.path.relpath(boot.Here.folder, boot.Here.boot.tree(0)))
         channel = node.gateway.remote_exec(
             "import os\n"
             f"os.chdir({os.path.normpath(folder)!r})\n"
@@ -87,6 +95,17 @@ class Controller:
             f"boot.enter({number})\n"
         )
         channel.waitclose()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """See how deep the stack is, and keep our reports from the hooks of the project."""
+        self._depth = record.depth() + 1  # pytest's loop is called one frame further up
+        hook = session.config.hook.pytest_runtest_logreport
+        for impl in hook.get_hookimpls():
+            module = str(getattr(impl.function, "__module__", ""))
+            if module.split(".", maxsplit=1)[0] not in _WELL_KNOWN:
+                with contextlib.suppress(Exception):
+                    hook._remove_plugin(impl.plugin)  # noqa: SLF001  # it stays for all else
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Pass on what a worker tells with a report."""

@@ -6,10 +6,11 @@ import random
 import sys
 import time
 from collections.abc import Generator
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Final
 
 import pytest
+from _pytest._code.code import ReprExceptionInfo, ReprTraceback
 from _pytest.outcomes import Exit, Failed
 
 from . import boot
@@ -144,6 +145,8 @@ def run(item: pytest.Item, *, look_around: bool) -> Record:
     manager = item.config.pluginmanager
     manager.register(recorder, "invertgate-recorder")
     chance = _SourcesOfChance()
+    item.session.items = [item]
+    item.session.testscollected = 1
     started = time.monotonic()
     try:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
@@ -172,7 +175,51 @@ def protocol(item: pytest.Item) -> None:
 def _ask_for_no_traceback(item: pytest.Item) -> None:
     """Ask for no traceback as text: it costs more than the run that it tells of."""
     for name in ("repr_failure", "_repr_failure_py"):
-        setattr(item, name, lambda *_, **__: "not asked for")
+        setattr(item, name, _short_representation)
+
+
+def _short_representation(
+    excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object
+) -> object:
+    """Return what hooks of a project may look at: where it crashed, and a message."""
+    try:
+        return ReprExceptionInfo(
+            reprcrash=excinfo._getreprcrash(),  # noqa: SLF001  # hooks read it; it has no other maker
+            reprtraceback=ReprTraceback([], None, style="short"),
+        )
+    except Exception:  # noqa: BLE001  # an exception that cannot be shown, or another pytest
+        return "not asked for"
+
+
+_MOST_EXTRA_FRAMES: Final = 200
+_plain_depth = 0
+
+
+def expect_depth(frames: int) -> None:
+    """Say how many frames lie below a run's in plain pytest."""
+    global _plain_depth  # noqa: PLW0603
+    _plain_depth = frames
+
+
+def depth() -> int:
+    """Return how many frames lie below the caller's."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
+    count = 0
+    while frame is not None:
+        frame = frame.f_back
+        count += 1
+    return count - 1
+
+
+def even_out_depth() -> None:
+    """Let a fork recurse as deep as plain pytest could: it begins on a deeper stack."""
+    extra = depth() + _FRAMES_OF_OURS - _plain_depth
+    if _plain_depth and 0 < extra < _MOST_EXTRA_FRAMES:
+        sys.setrecursionlimit(sys.getrecursionlimit() + extra)
+
+
+_FRAMES_OF_OURS: Final = 2
+"""``run`` and ``protocol``, in place of pytest's loop and its own protocol, and one above."""
 
 
 class _SourcesOfChance:

@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,12 +19,14 @@ import pytest
 from . import boot, limits, record, settings
 from .limits import Limits
 from .record import Record
-from .restore import restore
+from .restore import Tree, empty
 from .switch import SWITCH
 
 _HIGH: Final = 200
 """Descriptors of ours start here, out of the way of tests that close the low ones."""
 _PIECE: Final = 1 << 16
+_GRACE: Final = 1.0
+_NAP: Final = 0.0002
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,23 @@ class Runner:
         self._items = items
         self._arguments = arguments
         self._folder = folder
-        self._seeded = {name: set(os.listdir(os.path.join(folder, name))) for name in _PRIVATE}
+        self._seeded: dict[str, frozenset[str]] = {}
+        here = boot.Here
+        top = here.boot.tree(here.loading.number)
+        self._tree = Tree(top, here.boot.pristine(), os.path.join(folder, "settled"))
+        self.settle()
 
-    def restore(self) -> Record:
-        """Make the tree what it was before any run, and tell how much differed."""
-        boot_ = boot.Here.boot
-        tree = boot_.tree(boot.Here.loading.number)
-        return {"differences": restore(tree, boot_.pristine())}
+    def settle(self) -> None:
+        """Take tree and private folders as they are now for what every run starts from."""
+        self._tree.settle()
+        for name in _PRIVATE:
+            self._seeded[name] = frozenset(os.listdir(os.path.join(self._folder, name)))
+
+    def restore(self) -> None:
+        """Make tree and private folders again what they were when they were settled."""
+        self._tree.restore()
+        for name in _PRIVATE:
+            empty(os.path.join(self._folder, name), self._seeded[name])
 
     def carry_out(self, order: Order) -> Record:
         """Carry out one run, and leave nothing of it."""
@@ -75,7 +86,7 @@ class Runner:
         result["taken"] = SWITCH.board.all_taken() if SWITCH.board is not None else []
         result["notes"] = record.notes_of_board()
         result["bare"] = SWITCH.board.all_bare() if SWITCH.board is not None else []
-        self._tidy()
+        self.restore()
         return result
 
     def _warm(self, order: Order) -> Record:
@@ -98,12 +109,11 @@ class Runner:
             os.unlink(answer)
         with open(told, "w", encoding="utf-8") as file:
             json.dump({"test": order.test, "answer": answer, "inverted": bool(order.slots)}, file)
-        boot.invert(order.slots)
-        environment = {**os.environ, settings.COLD: told}
-        for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"):
-            environment.pop(name, None)
+        environment = {**boot.Here.environment, settings.COLD: told}
+        boot.invert(order.slots)  # what we are told is what our children are told
         process = subprocess.Popen(
             self._command(order.test),
+            cwd=boot.Here.folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -118,29 +128,8 @@ class Runner:
         options = [*self._arguments, f"--basetemp={base}"]
         return [sys.executable, "-m", "pytest", *options, _file_of(test)]
 
-    def _tidy(self) -> None:
-        """Empty the private folders, so that every run finds them alike."""
-        for name in _PRIVATE:
-            folder = os.path.join(self._folder, name)
-            try:
-                entries = os.listdir(folder)
-            except OSError:
-                os.makedirs(folder, exist_ok=True)
-                continue
-            for entry in entries:
-                if entry not in self._seeded[name]:
-                    _remove(os.path.join(folder, entry))
-
 
 _PRIVATE: Final = ("home", "tmp")
-
-
-def _remove(path: str) -> None:
-    if os.path.islink(path) or not os.path.isdir(path):
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-    else:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def _children_cpu() -> float:
@@ -153,7 +142,11 @@ def _file_of(nodeid: str) -> str:
 
 
 def _forked(item: pytest.Item, order: Order, writer: int) -> NoReturn:
-    """Run an item in a fork, tell what happened, and vanish without any clean-up."""
+    """Run an item in a fork, tell what happened, and vanish without any clean-up.
+
+    A child that the test forks, and that comes back here, tells nothing: it is not the test.
+    """
+    ours, status = os.getpid(), 0
     try:
         channel = fcntl.fcntl(writer, fcntl.F_DUPFD_CLOEXEC, _HIGH)
         os.close(writer)
@@ -161,12 +154,17 @@ def _forked(item: pytest.Item, order: Order, writer: int) -> NoReturn:
         limits.die_with_parent()
         limits.guard(order.limits)
         boot.invert(order.slots)
-        _tell(channel, record.run(item, look_around=not order.slots))
+        record.even_out_depth()
+        told = record.run(item, look_around=not order.slots)
+        status = 0 if told["ending"] == "passed" else 1
+        if os.getpid() == ours:
+            _tell(channel, told)
     except BaseException as error:  # noqa: BLE001  # nothing may get back into the forked loop
-        with contextlib.suppress(BaseException):
-            _tell(channel, {"ending": "ended without a report", "message": repr(error)[:400]})
+        if os.getpid() == ours:
+            with contextlib.suppress(BaseException):
+                _tell(channel, {"ending": "ended without a report", "message": repr(error)[:400]})
     finally:
-        os._exit(0)
+        os._exit(status)
 
 
 def _tell(channel: int, told: Record) -> None:
@@ -191,10 +189,22 @@ def _await_fork(pid: int, reader: int, run_limits: Limits) -> Record:
     if passed:
         limits.end_below(os.getpid())
         return {"ending": passed}
-    _, status = os.waitpid(pid, 0)
+    status = _reaped(pid)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     return _understood(bytes(pieces), os.waitstatus_to_exitcode(status))
+
+
+def _reaped(pid: int) -> int:
+    """Wait for a run that has told its last; one that does not end by itself is ended."""
+    end = time.monotonic() + _GRACE
+    while time.monotonic() < end:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            return status
+        time.sleep(_NAP)
+    os.kill(pid, signal.SIGKILL)
+    return os.waitpid(pid, 0)[1]
 
 
 def _understood(line: bytes, code: int) -> Record:

@@ -81,41 +81,17 @@ def look(test: str, options: Options, carry_out: Callable[[Order], Record]) -> R
     return carry_out(Order(test, (), not options.fork, limits))
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """Where runs are carried out."""
-
-    carry_out: Callable[[Order], Record]
-    restore: Callable[[], int]
-    """Makes the private tree what it was, and tells how much differed."""
-
-
 class Experiment:
     """The runs of one test for some rows."""
 
-    def __init__(self, test: str, options: Options, bench: Bench) -> None:
+    def __init__(self, test: str, options: Options, carry_out: Callable[[Order], Record]) -> None:
         self._test = test
         self._options = options
-        self._bench = bench
-        self._carry_out = bench.carry_out
+        self._carry_out = carry_out
         self._budget: dict[bool, Limits] = {}
 
     def run(self, rows: Sequence[RowAtWork], at_import: Iterable[int]) -> None:
-        """Run all that has to be run; the rows hold their runs afterwards.
-
-        Where a control fails that should pass, inverted runs may have written in the private
-        tree: it is made what it was, and if it did differ, the rows are judged once more, each
-        by itself and on an untouched tree.
-        """
-        self._run(rows, at_import)
-        if not any(_has_failing_control(row) for row in rows) or not self._bench.restore():
-            return
-        for row in rows:
-            row.runs.clear()
-            self._run([row], at_import)
-            self._bench.restore()
-
-    def _run(self, rows: Sequence[RowAtWork], at_import: Iterable[int]) -> None:
+        """Run all that has to be run; the rows hold their runs afterwards."""
         warm, cold = self._divided(rows, set(at_import))
         if warm:
             control = self._control(cold=False)
@@ -161,7 +137,7 @@ class Experiment:
     def _confirm(self, rows: list[RowAtWork], control: Record, *, cold: bool) -> None:
         for pair in range(1, self._options.confirm if rows else 1):
             last = pair == self._options.confirm - 1
-            fresh = cold or (last and control.get("chance", False))
+            fresh = cold or (last and _depends_on_the_process(control, rows))
             if pair % 2 == 0:
                 _share(rows, self._control(cold=fresh))
             for row in rows:
@@ -234,12 +210,13 @@ def _agree(row: RowAtWork) -> bool:
     )
 
 
-def _has_failing_control(row: RowAtWork) -> bool:
-    return any(
-        run["ending"] != "passed"
-        for run in row.runs
-        if not run["inverted"] and run.get("counted", True)
-    )
+def _depends_on_the_process(control: Record, rows: Iterable[RowAtWork]) -> bool:
+    """Tell whether a fork may fail where a fresh process would not.
+
+    Forks share the state of generators of random numbers, and run on a deeper stack.
+    """
+    deep = any(run.get("exception") == "RecursionError" for row in rows for run in row.runs)
+    return deep or control.get("chance", False)
 
 
 def _share(rows: Iterable[RowAtWork], control: Record) -> None:

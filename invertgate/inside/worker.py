@@ -13,11 +13,11 @@ import pytest
 
 from . import boot, record
 from .collected import Collected
-from .items import ExperimentItem, experiment_item, report_on
+from .items import ExperimentItem, experiment_item, report_of
 from .limits import adopt_orphans
 from .record import Record
 from .runs import Order, Runner
-from .steps import Bench, Experiment, Options, RowAtWork, holds, look
+from .steps import Experiment, Options, RowAtWork, holds, look
 from .zygote import Answer, Request, Zygote, keep
 
 _INTERNAL: Final = frozenset(("taken", "chance", "bare"))
@@ -47,7 +47,7 @@ class Worker(Collected):
             for orders in self._plan["experiments"]
         ]
         session.testscollected = len(session.items)
-        self._config.hook.pytest_collection_finish(session=session)
+        _interactor(self._config).pytest_collection_finish(session)
         return True
 
     def replaced(self, session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
@@ -69,7 +69,8 @@ class Worker(Collected):
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
         """Carry out an experiment; in a fork, run the test itself."""
         if isinstance(item, ExperimentItem):
-            report_on(item, self._carried_out(item.orders))
+            told = self._carried_out(item.orders)
+            _interactor(self._config).pytest_runtest_logreport(report_of(item, told))
         else:
             record.protocol(item)
         return True
@@ -112,8 +113,7 @@ class Worker(Collected):
         elif stand.get("external") or self._is_external(test):
             answer.update(stand="external")
         else:
-            bench = Bench(self._carry_out, self._restore)
-            Experiment(test, self._options, bench).run(rows, self._at_import)
+            Experiment(test, self._options, self._carry_out).run(rows, self._at_import)
             answer["rows"] = [
                 {"number": row.number, "runs": [_told(run, row) for run in row.runs]}
                 for row in rows
@@ -138,9 +138,6 @@ class Worker(Collected):
         answer = self._ask({"run": told})
         answer.update(test=order.test, inverted=bool(order.slots), cold=order.cold)
         return answer
-
-    def _restore(self) -> int:
-        return int(self._ask({"restore": True}).get("differences", 0))
 
     def _ask(self, request: Request) -> Answer:
         assert self._keeper is not None  # noqa: S101  # made before any item is run
@@ -200,16 +197,24 @@ class _NoKeeper(_Keeper):
         """Nothing was started."""
 
 
+def _interactor(config: pytest.Config) -> Any:
+    """Return xdist's part of a worker.
+
+    What only xdist has to know is told to it alone: hooks of the project would take an item of
+    ours for a test.
+    """
+    plugins = config.pluginmanager.get_plugins()
+    return next(each for each in plugins if type(each).__name__ == "WorkerInteractor")
+
+
 def _leave_xdist(config: pytest.Config) -> None:
     """Take xdist's part and the descriptors of its channel away from what is run."""
-    for plugin in list(config.pluginmanager.get_plugins()):
-        if type(plugin).__name__ != "WorkerInteractor":
-            continue
-        config.pluginmanager.unregister(plugin)
-        with contextlib.suppress(Exception), open(os.devnull, "r+b") as nothing:
-            io = plugin.channel.gateway._io  # noqa: SLF001  # execnet offers no other way
-            for stream in (io.infile, io.outfile):
-                os.dup2(nothing.fileno(), stream.fileno())
+    interactor = _interactor(config)
+    config.pluginmanager.unregister(interactor)
+    with contextlib.suppress(Exception), open(os.devnull, "r+b") as nothing:
+        io = interactor.channel.gateway._io  # noqa: SLF001  # execnet offers no other way
+        for stream in (io.infile, io.outfile):
+            os.dup2(nothing.fileno(), stream.fileno())
 
 
 def _others_that_run_tests(config: pytest.Config) -> list[object]:

@@ -51,6 +51,7 @@ class Zygote:
             self._session.config.hook.pytest_collection(session=self._session)
         except BaseException as error:  # noqa: BLE001  # whatever a test module does at import
             self._collected.errors[file] = f"{type(error).__name__}: {error}"[:400]
+        self._runner.settle()
         if board is not None:
             board.keep_files()
         record.find_sources_of_chance()
@@ -58,12 +59,14 @@ class Zygote:
         gc.freeze()
         return {"at_import": board.all_taken() if board is not None else []}
 
+    def restore(self) -> None:
+        """Make the tree what it was before the last file was collected."""
+        self._runner.restore()
+
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
         if "stand" in request:
             return self._stand(request["stand"])
-        if "restore" in request:
-            return self._runner.restore()
         order = request["run"]
         return self._runner.carry_out(
             Order(order["test"], tuple(order["slots"]), order["cold"], Limits(*order["limits"]))
@@ -99,6 +102,7 @@ def keep(zygote: Zygote, channel: Any) -> NoReturn:
 
 def _serve(zygote: Zygote, channel: Any, file: str) -> None:
     """Serve a file until it is closed, by as many zygotes as that takes."""
+    zygote.restore()
     is_open = mmap.mmap(-1, 1)  # shared with the zygote
     told = False
     while _ended_badly(zygote, channel, file, is_open, told=told):

@@ -189,10 +189,13 @@ def _copy_entry(
 
 
 def _copy_link(link: Path, target: Path, root: Path, top: Path) -> None:
-    """Copy a link; one that points into the tree by its full path points into the copy."""
+    """Copy a link; it points into the copy if it did into the tree, and elsewhere as before."""
     pointed = link.readlink()
     if pointed.is_absolute() and pointed.is_relative_to(root):
         pointed = top / pointed.relative_to(root)
+    elif not pointed.is_absolute():
+        meant = Path(os.path.normpath(link.parent / pointed))
+        pointed = pointed if meant.is_relative_to(root) else meant
     target.symlink_to(pointed)
 
 

@@ -5,7 +5,7 @@ import pytest
 from invertgate.inside.limits import Limits
 from invertgate.inside.record import Record
 from invertgate.inside.runs import Order
-from invertgate.inside.steps import Bench, Experiment, Options, RowAtWork, holds
+from invertgate.inside.steps import Experiment, Options, RowAtWork, holds
 
 OPTIONS = Options(
     confirm=2,
@@ -29,18 +29,12 @@ class Scripted:
         self._say = say
         self._taken = taken
         self.orders: list[Order] = []
-        self.differences = [0]
-        self.restored = 0
 
     def __call__(self, order: Order) -> Record:
         self.orders.append(order)
         told = {"taken": list(self._taken), "seconds": 0.1, "cpu": 0.1}
         told.update(inverted=bool(order.slots), cold=order.cold)
         return {**told, **self._say(order, len(self.orders))}
-
-    def restore(self) -> int:
-        self.restored += 1
-        return self.differences.pop(0) if self.differences else 0
 
     @property
     def letters(self) -> str:
@@ -63,7 +57,7 @@ def blind(_: Order, __: int) -> Record:
 
 
 def experiment(bench: Scripted, some: list[RowAtWork], options: Options = OPTIONS) -> None:
-    Experiment("t.py::test", options, Bench(bench, bench.restore)).run(some, ())
+    Experiment("t.py::test", options, bench).run(some, ())
 
 
 def test_two_pairs_are_control_inverted_inverted_control() -> None:
@@ -164,7 +158,7 @@ def test_disagreement_asks_for_five_more_pairs() -> None:
 def test_outcome_taken_at_import_gets_fresh_processes() -> None:
     bench, some = Scripted(noticing), rows(0, 2)
 
-    Experiment("t.py::test", OPTIONS, Bench(bench, bench.restore)).run(some, at_import=(2,))
+    Experiment("t.py::test", OPTIONS, bench).run(some, at_import=(2,))
 
     assert bench.letters == "ciicCIIC"
 
@@ -241,25 +235,12 @@ def test_failure_that_tells_of_the_machine_is_no_kill(exception: str) -> None:
     assert not holds(some[0])
 
 
-def test_rows_are_judged_once_more_on_an_untouched_tree_if_a_run_has_written_in_it() -> None:
-    dirty: list[int] = []
-
+def test_recursion_error_is_asked_of_a_fresh_process() -> None:
     def say(order: Order, _: int) -> Record:
-        if order.slots == (2,):
-            dirty.append(1)
-            return FAILED
-        return FAILED if order.slots or dirty else PASSED
+        return {**FAILED, "exception": "RecursionError"} if order.slots else PASSED
 
-    class Cleaning(Scripted):
-        def restore(self) -> int:
-            super().restore()
-            count = len(dirty)
-            dirty.clear()
-            return count
-
-    bench, some = Cleaning(say), rows(0, 2)
+    bench, some = Scripted(say), rows(0)
 
     experiment(bench, some)
 
-    assert holds(some[0])
-    assert bench.restored == 3
+    assert bench.letters == "ciCIC"
