@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -190,8 +191,7 @@ def _try(
     request.progress.stage("trying tests on inverted outcomes")
     request.progress.total(len(planned))
     by_number = {experiment.number: experiment for experiment in planned}
-    tests = dict.fromkeys(test for experiment in planned for test in experiment.tests)
-    for tried in lab.conduct(planned, lab.existing(tests)):
+    for tried in chain.from_iterable(map(lab.conduct, lab.parts(planned))):
         (subject,) = by_number[tried.experiment].subjects
         judgement = judge(tried.runs.get(subject.number, ()), lab.policy)
         reasons = search.tried.setdefault(subject.number, {})

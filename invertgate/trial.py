@@ -4,7 +4,7 @@ import os
 import posixpath
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -17,6 +17,7 @@ from invertgate.experiment.judge import Judgement, Policy, judge
 from invertgate.experiment.plan import (
     Experiment,
     Subject,
+    conftests_above,
     files_of,
     in_groups,
     subjects_of,
@@ -110,13 +111,29 @@ class Laboratory:
         """
         return session.measure(self.place, tests, only, self.config.external)
 
-    def conduct(self, experiments: Sequence[Experiment], tests: Sequence[str]) -> Generator[Tried]:
-        """Carry out experiments on collected tests.
+    def parts(self, experiments: Iterable[Experiment]) -> list[list[Experiment]]:
+        """Part experiments into those that one pytest session may carry out.
+
+        pytest loads the conftest files above its arguments before anything else: tests that have
+        others above them would meet what these leave behind.
+        """
+        found: dict[frozenset[tuple[str, ...]], list[Experiment]] = {}
+        for experiment in experiments:
+            files = files_of(experiment.tests)
+            chains = frozenset(conftests_above(self.place.folder, file) for file in files)
+            found.setdefault(chains, []).append(experiment)
+        return list(found.values())
+
+    def conduct(self, part: Sequence[Experiment]) -> Generator[Tried]:
+        """Carry out experiments of one part.
 
         Raises:
-            SessionError: pytest ended before all experiments were carried out.
+            SessionError: pytest ended before all of them were carried out.
         """
-        return session.conduct(self.place, experiments, self.options, self.config.external, tests)
+        place = replace(self.place, workers=min(self.place.workers, len(part)))
+        tests = [test for experiment in part for test in experiment.tests]
+        there = self.existing(tests) or [os.curdir]
+        return session.conduct(place, part, self.options, self.config.external, there)
 
     def existing(self, tests: Iterable[str]) -> list[str]:
         """Return the files of some tests, as far as they are there."""
@@ -332,20 +349,29 @@ def try_claims(
     verdicts = Verdicts(rows, lab.policy)
     by_number = {experiment.number: experiment for experiment in experiments}
     results: dict[tuple[str, str], Result] = {}
-    tests = [test for experiment in experiments for test in experiment.tests]
-    why = "worker lost"
-    try:
-        for tried in lab.conduct(experiments, lab.existing(tests) or [os.curdir]):
-            for result in verdicts.add(tried, by_number[tried.experiment]):
-                results[result.key] = result
-                told(result)
-    except SessionError as error:
-        why = f"pytest could not be run on the copy: {error}"
+    why: dict[str, str] = {}
+    for part in lab.parts(experiments):
+        try:
+            for tried in lab.conduct(part):
+                for result in verdicts.add(tried, by_number[tried.experiment]):
+                    results[result.key] = result
+                    told(result)
+        except SessionError as error:
+            tests = [test for experiment in part for test in experiment.tests]
+            why |= dict.fromkeys(tests, f"pytest could not be run on the copy: {error}")
     for number in verdicts.undecided():
         row = rows[number]
-        lost = _result(row, Judgement(Verdict.UNPROVEN, why), row.claims[0].test)
+        test, reason = _not_answered(row, why)
+        lost = _result(row, Judgement(Verdict.UNPROVEN, reason), test)
         results[lost.key] = lost
     return [results[row.outcome.key] for row in rows.values()]
+
+
+def _not_answered(row: Row, why: Mapping[str, str]) -> tuple[str, str]:
+    """Return a claimed test that nothing was told of, and why."""
+    tests = [claim.test for claim in row.claims]
+    test = next((each for each in tests if each in why), tests[0])
+    return test, why.get(test, "worker lost")
 
 
 WHOLE_SUITE: Final = ("",)

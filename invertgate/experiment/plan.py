@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from invertgate.model import Kind, Outcome, Side
@@ -109,6 +110,18 @@ def by_test(claims: Iterable[tuple[Subject, str]]) -> tuple[Experiment, ...]:
 def files_of(tests: Iterable[str]) -> list[str]:
     """Return the files that tests stand in, each once, in order."""
     return list(dict.fromkeys(test.split("::", 1)[0] for test in tests))
+
+
+def conftests_above(folder: Path, file: str) -> tuple[str, ...]:
+    """Return the conftest files that pytest loads for a test file, relative to a project.
+
+    Args:
+        folder: The project.
+        file: The test file, relative to it.
+    """
+    above = PurePosixPath(file).parents
+    found = (parent / "conftest.py" for parent in above)
+    return tuple(str(each) for each in found if (folder / each).is_file())
 
 
 def in_groups(tests: Sequence[str]) -> tuple[Experiment, ...]:

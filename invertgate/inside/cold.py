@@ -2,12 +2,19 @@
 
 import json
 import os
+from typing import Final
 
 import pytest
 
 from . import record, settings
 from .collected import Collected
 from .record import Record
+
+_exit: Final = os._exit  # bound now: a test may leave its own in their places
+_open: Final = open
+_replace: Final = os.replace
+_getpid: Final = os.getpid
+_dumps: Final = json.dumps
 
 
 class Cold(Collected):
@@ -47,10 +54,10 @@ class Cold(Collected):
         return True
 
     def _tell(self, told: Record) -> None:
-        if os.getpid() != self._process:  # a child that the test forked, and that came back here
-            os._exit(0 if told["ending"] == "passed" else 1)
+        if _getpid() != self._process:  # a child that the test forked, and that came back here
+            _exit(0 if told["ending"] == "passed" else 1)
         temporary = self._answer + ".part"
-        with open(temporary, "wb") as file:
-            file.write(json.dumps(told).encode("utf-8", "backslashreplace") + b"\n")
-        os.replace(temporary, self._answer)
-        os._exit(0)
+        with _open(temporary, "wb") as file:
+            file.write(_dumps(told).encode("utf-8", "backslashreplace") + b"\n")
+        _replace(temporary, self._answer)
+        _exit(0)

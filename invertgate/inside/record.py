@@ -4,7 +4,6 @@ import gc
 import os
 import random
 import sys
-import time
 from collections.abc import Generator
 from types import FrameType, TracebackType
 from typing import Any, Final
@@ -147,7 +146,6 @@ def run(item: pytest.Item, *, look_around: bool) -> Record:
     chance = _SourcesOfChance()
     item.session.items = [item]
     item.session.testscollected = 1
-    started = time.monotonic()
     try:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         record = recorder.record()
@@ -156,7 +154,6 @@ def run(item: pytest.Item, *, look_around: bool) -> Record:
     except KeyboardInterrupt as error:
         recorder.interrupted(error)
         record = recorder.record()
-    record["seconds"] = time.monotonic() - started
     record["chance"] = chance.used()
     if look_around:
         note_bare_modules(boot.Here.loading, list(sys.modules.values()))

@@ -22,6 +22,11 @@ from .record import Record
 from .restore import Tree, empty
 from .switch import SWITCH
 
+_exit: Final = os._exit  # bound now: a test may leave its own in their places
+_getpid: Final = os.getpid
+_write: Final = os.write
+_dumps: Final = json.dumps
+
 _HIGH: Final = 200
 """Descriptors of ours start here, out of the way of tests that close the low ones."""
 _PIECE: Final = 1 << 16
@@ -77,7 +82,7 @@ class Runner:
         started = time.monotonic()
         before = _children_cpu()
         result = self._cold(order) if order.cold else self._warm(order)
-        result.setdefault("seconds", time.monotonic() - started)
+        result["seconds"] = time.monotonic() - started
         if limits.reap():
             limits.end_below(os.getpid())
         result["cpu"] = _children_cpu() - before
@@ -146,7 +151,7 @@ def _forked(item: pytest.Item, order: Order, writer: int) -> NoReturn:
 
     A child that the test forks, and that comes back here, tells nothing: it is not the test.
     """
-    ours, status = os.getpid(), 0
+    ours, status = _getpid(), 0
     try:
         channel = fcntl.fcntl(writer, fcntl.F_DUPFD_CLOEXEC, _HIGH)
         os.close(writer)
@@ -157,20 +162,20 @@ def _forked(item: pytest.Item, order: Order, writer: int) -> NoReturn:
         record.even_out_depth()
         told = record.run(item, look_around=not order.slots)
         status = 0 if told["ending"] == "passed" else 1
-        if os.getpid() == ours:
+        if _getpid() == ours:
             _tell(channel, told)
     except BaseException as error:  # noqa: BLE001  # nothing may get back into the forked loop
-        if os.getpid() == ours:
+        if _getpid() == ours:
             with contextlib.suppress(BaseException):
                 _tell(channel, {"ending": "ended without a report", "message": repr(error)[:400]})
     finally:
-        os._exit(status)
+        _exit(status)
 
 
 def _tell(channel: int, told: Record) -> None:
-    line = json.dumps(told).encode("utf-8", "backslashreplace") + b"\n"
+    line = _dumps(told).encode("utf-8", "backslashreplace") + b"\n"
     while line:
-        line = line[os.write(channel, line) :]
+        line = line[_write(channel, line) :]
 
 
 def _await_fork(pid: int, reader: int, run_limits: Limits) -> Record:
