@@ -247,7 +247,7 @@ def test_table_write_removes_what_a_merge_left_over(repo: Build, invertgate: Inv
 
     assert write.exit_code == 0, str(write)
     assert run.exit_code == 0, str(run)
-    assert {row.path for row in run.report.rows} == {"ship.py"}
+    assert {row.path for row in run.report.rows} == {"wrap.py"}
 
 
 def test_table_check_runs_nothing(repo: Build, invertgate: Invertgate) -> None:
