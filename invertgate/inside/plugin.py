@@ -20,7 +20,7 @@ from .items import PROPERTY, report_on
 from .limits import die_with_parent
 from .loading import move_to_front, rebased_path
 from .observe import Collecting, Searching
-from .worker import Worker
+from .worker import OtherKeeping, Worker
 
 EVENTS: Final = "INVERTGATE_EVENTS"
 """Environment variable of the controller: the descriptor on which it tells what happens."""
@@ -41,6 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
     move_to_front()
     if settings.COLD in os.environ:
         config.pluginmanager.register(Cold(os.environ[settings.COLD]), "invertgate-cold")
+    elif settings.KEEPER in os.environ:
+        config.pluginmanager.register(OtherKeeping(plan), "invertgate-keeper")
     elif hasattr(config, "workerinput"):
         config.pluginmanager.register(_worker(config, plan), "invertgate-worker")
     else:

@@ -1,8 +1,6 @@
 """Run one test by pytest's own protocol in this process, and record what its reports say."""
 
-import gc
 import os
-import random
 import sys
 from collections.abc import Generator
 from types import FrameType, TracebackType
@@ -18,7 +16,11 @@ from .switch import FLAG_LOST_CHILD, FLAG_OLD_PYTHON, SWITCH
 
 _LONGEST_MESSAGE: Final = 400
 _TEST_FOLDERS: Final = frozenset(("test", "tests", "testing"))
-_MOST_SOURCES_OF_CHANCE: Final = 64
+
+_UNEXPECTED_SUCCESS: Final = ("[XPASS(strict)]", "Unexpected success")
+"""How pytest begins the report of a strict xfail, or of unittest, that passes."""
+NO_KILL: Final = frozenset(("MemoryError", "DeadlineExceeded"))
+"""Exceptions that tell of memory and time, and not of the code."""
 
 Record = dict[str, Any]
 """What one run told us, in the words of ``model.Run``, with ``taken`` (slots) beside them."""
@@ -77,28 +79,43 @@ class Recorder:
 def _said(report: pytest.TestReport, has_error: bool) -> str:
     if hasattr(report, "wasxfail"):
         return "xfailed" if report.skipped else "xpassed"
-    if report.failed and report.when == "call" and not has_error and not _is_subtest(report):
-        return "xpassed"  # a strict xfail, or an unexpected success of unittest
+    said = report.longrepr if isinstance(report.longrepr, str) else ""
+    if report.failed and not has_error and said.startswith(_UNEXPECTED_SUCCESS):
+        return "xpassed"
     return report.outcome
-
-
-def _is_subtest(report: pytest.TestReport) -> bool:
-    return type(report).__name__ == "SubtestReport" or getattr(report, "context", None) is not None
 
 
 def _described(item: pytest.Item, error: BaseException | None) -> Record:
     if error is None:
         return {}
+    telling = _telling(error)
     inside = _frames_inside(error.__traceback__)
     where = f"{inside[-1][0]}:{inside[-1][1]}" if inside else ""
     asserted = isinstance(error, AssertionError | Failed)
     by_test = not inside or _is_test_file(item, inside[-1][0])
     return {
-        "exception": type(error).__name__,
+        "exception": type(telling).__name__,
         "message": _message(error),
         "where": where,
         "killer": "assertion" if asserted and by_test else "exception",
     }
+
+
+def _telling(error: BaseException) -> BaseException:
+    """Return the exception within a group, or behind one, that tells of memory or time."""
+    waiting, seen = [error], set[int]()
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if type(each).__name__ in NO_KILL:
+            return each
+        if isinstance(each, BaseExceptionGroup):
+            waiting += each.exceptions
+        if type(each).__module__.startswith("hypothesis"):
+            waiting += [other for other in (each.__cause__, each.__context__) if other is not None]
+    return error
 
 
 def _message(error: BaseException) -> str:
@@ -143,7 +160,6 @@ def run(item: pytest.Item, *, look_around: bool) -> Record:
     _ask_for_no_traceback(item)
     manager = item.config.pluginmanager
     manager.register(recorder, "invertgate-recorder")
-    chance = _SourcesOfChance()
     item.session.items = [item]
     item.session.testscollected = 1
     try:
@@ -154,7 +170,6 @@ def run(item: pytest.Item, *, look_around: bool) -> Record:
     except KeyboardInterrupt as error:
         recorder.interrupted(error)
         record = recorder.record()
-    record["chance"] = chance.used()
     if look_around:
         note_bare_modules(boot.Here.loading, list(sys.modules.values()))
     return record
@@ -217,43 +232,6 @@ def even_out_depth() -> None:
 
 _FRAMES_OF_OURS: Final = 2
 """``run`` and ``protocol``, in place of pytest's loop and its own protocol, and one above."""
-
-
-class _SourcesOfChance:
-    """The generators of random numbers whose state is the same in every fork of one process.
-
-    The module ``random`` itself seeds its own anew in every fork.
-    """
-
-    def __init__(self) -> None:
-        self._states = [(each, each.getstate()) for each in _generators()]
-
-    def used(self) -> bool:
-        """Tell whether a number was drawn since."""
-        return any(each.getstate() != state for each, state in self._states)
-
-
-_found: list[random.Random] | None = None
-
-
-def find_sources_of_chance() -> None:
-    """Look once, in the process that is forked from, for generators made at import."""
-    global _found  # noqa: PLW0603
-    own = getattr(random, "_inst", None)
-    _found = [
-        each
-        for each in gc.get_objects()
-        if isinstance(each, random.Random)
-        and not isinstance(each, random.SystemRandom)
-        and each is not own
-    ][:_MOST_SOURCES_OF_CHANCE]
-
-
-def _generators() -> list[random.Random]:
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None and hasattr(numpy_random, "seed"):
-        numpy_random.seed()
-    return _found or []
 
 
 def notes_of_board() -> list[str]:

@@ -43,6 +43,8 @@ class Order:
     """What is inverted; empty in a control."""
     cold: bool
     limits: Limits
+    other: bool = False
+    """Fork from the other of a worker's two processes."""
 
 
 class Runner:

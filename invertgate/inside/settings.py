@@ -20,6 +20,8 @@ INVERT = "INVERTGATE_INVERT"
 """Environment variable: the slots that are inverted, separated by commas."""
 COLD = "INVERTGATE_COLD"
 """Environment variable: the file that describes the one run that this process is for."""
+KEEPER = "INVERTGATE_KEEPER"
+"""Environment variable: the descriptor on which a worker's other process is asked for runs."""
 MEASURE = "INVERTGATE_MEASURE"
 """Environment variable: the folder for coverage data, while the workers measure."""
 

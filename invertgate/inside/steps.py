@@ -3,21 +3,25 @@
 The runs of the rows of one test share their controls. With two pairs the order is *control,
 inverted …, inverted …, control*: a test that fails every second time, or from the second time on,
 cannot look like one that notices. The last run is a control with any number of pairs.
+
+Forks of one process share what chance gave it: the order of sets, random numbers drawn at import.
+So every second pair is forked from *another* process, which was started anew.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from .limits import Limits
-from .record import Record
+from .record import NO_KILL, Record
 from .runs import Order
 
 _MORE_PAIRS: Final = 5
 """Pairs that are added when runs disagree."""
 _USED_UP: Final = ("cpu time used up", "wall time used up")
-_NO_KILL: Final = frozenset(("MemoryError", "DeadlineExceeded"))
-"""Exceptions that tell of memory and time, and not of the code."""
+_NO_REPORT: Final = "ended without a report"
+_BY_CHANCE: Final = ("failed", "error")
+"""How a control ends that may pass the next time; the others do not live in a fork."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ def kills(record: Record, row: RowAtWork) -> bool:
     return (
         record["ending"] == "failed"
         and row.slot in record["taken"]
-        and record.get("exception") not in _NO_KILL
+        and record.get("exception") not in NO_KILL
     )
 
 
@@ -94,12 +98,7 @@ class Experiment:
         """Run all that has to be run; the rows hold their runs afterwards."""
         warm, cold = self._divided(rows, set(at_import))
         if warm:
-            control = self._control(cold=False)
-            if control["ending"] != "passed":
-                _share(warm, {**control, "counted": False})
-                cold, warm = [*cold, *warm], []
-            else:
-                cold += self._rounds(warm, control, cold=False)
+            cold += self._warm(warm)
         if cold:
             control = self._control(cold=True)
             if control["ending"] != "passed" and control["ending"] != "collection error":
@@ -108,6 +107,20 @@ class Experiment:
                 _share(cold, again)
                 return
             self._rounds(cold, control, cold=True)
+
+    def _warm(self, rows: list[RowAtWork]) -> list[RowAtWork]:
+        """Run forks; return the rows that a fresh process must judge."""
+        control = self._control(cold=False)
+        if control["ending"] == "passed":
+            return self._rounds(rows, control, cold=False)
+        if control["ending"] in _BY_CHANCE:
+            again = self._control(cold=False)
+            if again["ending"] == "passed":
+                _share(rows, control)
+                _share(rows, again)
+                return []
+        _share(rows, {**control, "counted": False})
+        return rows
 
     def _divided(
         self, rows: Sequence[RowAtWork], at_import: set[int]
@@ -128,22 +141,24 @@ class Experiment:
         suspects = [row for row in taken if kills(row.runs[-1], row)]
         if not cold:
             doubtful += [row for row in taken if row not in suspects and self._doubts(row)]
+            doubtful += [row for row in taken if _went_away(row)]
         for row in taken:
             if row.runs[-1]["ending"] in _USED_UP and row not in doubtful:
                 self._invert(row, cold=cold)
-        self._confirm(suspects, control, cold=cold)
+        self._confirm(suspects, cold=cold)
         return doubtful
 
-    def _confirm(self, rows: list[RowAtWork], control: Record, *, cold: bool) -> None:
+    def _confirm(self, rows: list[RowAtWork], *, cold: bool) -> None:
+        """Run the other pairs, every second one in a fork of the other process."""
         for pair in range(1, self._options.confirm if rows else 1):
-            last = pair == self._options.confirm - 1
-            fresh = cold or (last and _depends_on_the_process(control, rows))
+            fresh = cold or any(run.get("exception") == "RecursionError" for run in _runs(rows))
+            other = pair % 2 == 1 and not fresh
             if pair % 2 == 0:
                 _share(rows, self._control(cold=fresh))
             for row in rows:
-                self._invert(row, cold=fresh)
+                self._invert(row, cold=fresh, other=other)
             if pair % 2 == 1:
-                _share(rows, self._control(cold=fresh))
+                _share(rows, self._control(cold=fresh, other=other))
         if rows and self._options.confirm % 2 == 1:
             _share(rows, self._control(cold=cold))
         for row in rows:
@@ -179,12 +194,12 @@ class Experiment:
         _set_aside(row)
         return True
 
-    def _control(self, *, cold: bool) -> Record:
+    def _control(self, *, cold: bool, other: bool = False) -> Record:
         known = self._budget.get(cold)
         options = self._options
         limit = options.control if cold else options.control_fork
         control = self._carry_out(
-            Order(self._test, (), cold, known or Limits(limit, limit, options.memory))
+            Order(self._test, (), cold, known or Limits(limit, limit, options.memory), other)
         )
         if cold not in self._budget and control["ending"] == "passed":
             cpu = max(options.floor, options.factor * control["cpu"])
@@ -192,14 +207,14 @@ class Experiment:
             self._budget[cold] = Limits(cpu, wall, options.memory)
         return control
 
-    def _invert(self, row: RowAtWork, *, cold: bool) -> None:
-        row.runs.append(self._inverted(row, cold=cold))
+    def _invert(self, row: RowAtWork, *, cold: bool, other: bool = False) -> None:
+        row.runs.append(self._inverted(row, cold=cold, other=other))
 
-    def _inverted(self, row: RowAtWork, *, cold: bool) -> Record:
+    def _inverted(self, row: RowAtWork, *, cold: bool, other: bool = False) -> Record:
         if cold not in self._budget:
             self._control(cold=cold)
         limits = self._budget.get(cold) or next(iter(self._budget.values()))
-        return self._carry_out(Order(self._test, row.inverted, cold, limits))
+        return self._carry_out(Order(self._test, row.inverted, cold, limits, other))
 
 
 def _agree(row: RowAtWork) -> bool:
@@ -210,13 +225,16 @@ def _agree(row: RowAtWork) -> bool:
     )
 
 
-def _depends_on_the_process(control: Record, rows: Iterable[RowAtWork]) -> bool:
-    """Tell whether a fork may fail where a fresh process would not.
+def _runs(rows: Iterable[RowAtWork]) -> Iterator[Record]:
+    return (run for row in rows for run in row.runs)
 
-    Forks share the state of generators of random numbers, and run on a deeper stack.
-    """
-    deep = any(run.get("exception") == "RecursionError" for row in rows for run in row.runs)
-    return deep or control.get("chance", False)
+
+def _went_away(row: RowAtWork) -> bool:
+    """Set aside a fork that told nothing: a fresh process tells by another way."""
+    if row.runs[-1]["ending"] != _NO_REPORT:
+        return False
+    _set_aside(row)
+    return True
 
 
 def _share(rows: Iterable[RowAtWork], control: Record) -> None:

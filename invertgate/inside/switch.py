@@ -121,9 +121,8 @@ class Switch:
         self.board: Board | None = None
         self._rests: dict[tuple[int, int], BaseException | None] = {}
 
-    def test(self, slot: int, value: object) -> bool:
+    def test(self, slot: int, truth: bool) -> bool:
         """Return the truth of a test, overridden if the side that it takes is inverted."""
-        truth = not not value  # noqa: SIM208  # asks for the truth once, as `if` does
         side = slot if truth else slot + 1
         if self.board is not None:
             self.board.take(side)
@@ -135,9 +134,9 @@ class Switch:
             self.board.take(slot)
         return slot not in self.inverted
 
-    def guard(self, slot: int, value: object) -> bool:
+    def guard(self, slot: int, truth: bool) -> bool:
         """Return the truth of a guard, False if its case is inverted."""
-        return self.body(slot) if value else False
+        return truth and self.body(slot)
 
     def handler(self, slot: int, expected: object) -> object:
         """Return what a handler expects, or nothing at all if it fits and is inverted."""

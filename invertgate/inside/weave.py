@@ -47,9 +47,15 @@ def _call(name: str, slot: int, arguments: list[ast.expr], like: ast.AST) -> ast
     return ast.copy_location(ast.Call(function, [constant, *arguments], []), like)
 
 
+def _truth(test: ast.expr) -> ast.expr:
+    """Ask a test for its truth where it stands, and each of its operands once, as ``if`` does."""
+    yes, no = (ast.copy_location(ast.Constant(value), test) for value in (True, False))
+    return ast.copy_location(ast.IfExp(test, yes, no), test)
+
+
 def _weave_test(node: ast.AST, slot: int) -> None:
     assert isinstance(node, ast.If | ast.While | ast.IfExp)  # noqa: S101
-    node.test = _call(PROBE_TEST, slot, [node.test], node.test)
+    node.test = _call(PROBE_TEST, slot, [_truth(node.test)], node.test)
 
 
 def _weave_body(node: ast.AST, slot: int) -> None:
@@ -73,13 +79,15 @@ def _weave_case(node: ast.AST, slot: int) -> None:
     if node.guard is None:
         node.guard = _call(PROBE_BODY, slot, [], node.pattern)
     else:
-        node.guard = _call(PROBE_GUARD, slot, [node.guard], node.guard)
+        node.guard = _call(PROBE_GUARD, slot, [_truth(node.guard)], node.guard)
 
 
 OPERATORS: Final = (
-    Operator("if", _weave_test, ("if a: b()", "if test(0, a): b()")),
-    Operator("while", _weave_test, ("while a: b()", "while test(0, a): b()")),
-    Operator("ifexp", _weave_test, ("x = a if b else c", "x = a if test(0, b) else c")),
+    Operator("if", _weave_test, ("if a: b()", "if test(0, True if a else False): b()")),
+    Operator("while", _weave_test, ("while a: b()", "while test(0, True if a else False): b()")),
+    Operator(
+        "ifexp", _weave_test, ("x = a if b else c", "x = a if test(0, True if b else False) else c")
+    ),
     Operator(
         "except",
         _weave_handler,
@@ -88,7 +96,7 @@ OPERATORS: Final = (
     Operator(
         "match",
         _weave_case,
-        ("match a:\n case 1 if b: c()", "match a:\n case 1 if guard(0, b): c()"),
+        ("match a:\n case 1 if b: c()", "match a:\n case 1 if guard(0, True if b else False): c()"),
     ),
     Operator(
         "try_else",
@@ -161,7 +169,7 @@ def _weave_filters(node: ast.comprehension, missing: dict[Anchor, int]) -> None:
     for index, test in enumerate(node.ifs):
         slot = missing.pop(("comprehension", test.lineno, test.col_offset), None)
         if slot is not None:
-            node.ifs[index] = _call(PROBE_TEST, slot, [test], test)
+            node.ifs[index] = _call(PROBE_TEST, slot, [_truth(test)], test)
 
 
 def _weave_star_handlers(node: ast.TryStar, missing: dict[Anchor, int]) -> None:

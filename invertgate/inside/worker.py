@@ -5,13 +5,15 @@ import fnmatch
 import json
 import os
 import socket
+import subprocess
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
 
-from . import boot, record
+from . import boot, record, settings
 from .collected import Collected
 from .items import ExperimentItem, experiment_item, report_of
 from .limits import adopt_orphans
@@ -20,7 +22,7 @@ from .runs import Order, Runner
 from .steps import Experiment, Options, RowAtWork, holds, look
 from .zygote import Answer, Request, Zygote, keep
 
-_INTERNAL: Final = frozenset(("taken", "chance", "bare"))
+_INTERNAL: Final = frozenset(("taken", "bare"))
 
 
 class Worker(Collected):
@@ -33,7 +35,7 @@ class Worker(Collected):
         self._options = Options(**plan["options"])
         self._session: pytest.Session | None = None
         self._keeper: _Keeper | None = None
-        self._file = ""
+        self._other: _OtherKeeper | None = None
         self._at_import: list[int] = []
 
     @pytest.hookimpl(tryfirst=True)
@@ -57,10 +59,7 @@ class Worker(Collected):
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Fork the process that holds pytest as it is now, before any test was collected."""
-        here = boot.Here
-        folder = os.path.join(here.boot.scratch, str(here.loading.number))
-        runner = Runner(self.items, self._plan["arguments"], folder)
-        zygote = Zygote(session, self, runner)
+        zygote = zygote_of(session, self, self._plan)
         self._keeper = _Keeper(self._config, zygote) if hasattr(os, "fork") else _NoKeeper(zygote)
         for plugin in _others_that_run_tests(self._config):
             self._config.pluginmanager.unregister(plugin)
@@ -77,8 +76,9 @@ class Worker(Collected):
 
     def pytest_sessionfinish(self) -> None:
         """Let the keeper go."""
-        if self._keeper is not None:
-            self._keeper.close()
+        for keeper in (self._keeper, self._other):
+            if keeper is not None:
+                keeper.close()
 
     def _carried_out(self, orders: dict[str, Any]) -> dict[str, Any]:
         if not orders["rows"]:
@@ -124,30 +124,35 @@ class Worker(Collected):
         return any(fnmatch.fnmatchcase(test, glob) for glob in self._plan["external"])
 
     def _stand_of(self, test: str) -> Answer:
-        file = test.split("::", 1)[0]
-        if file != self._file:
-            if self._file:
-                self._ask({"close": True})
-            self._file = file
-            self._at_import = self._ask({"open": file}).get("at_import", [])
-        return self._ask({"stand": test})
+        assert self._keeper is not None  # noqa: S101  # made before any item is run
+        self._at_import = self._keeper.open(test)
+        return self._keeper.ask({"stand": test})
 
     def _carry_out(self, order: Order) -> Record:
         limits = (order.limits.cpu, order.limits.wall, order.limits.memory)
         told = {"test": order.test, "slots": order.slots, "cold": order.cold, "limits": limits}
-        answer = self._ask({"run": told})
+        keeper = self._keeper if not order.other else self._other_keeper()
+        assert keeper is not None  # noqa: S101  # made before any item is run
+        keeper.open(order.test)
+        answer = keeper.ask({"run": told})
         answer.update(test=order.test, inverted=bool(order.slots), cold=order.cold)
         return answer
 
-    def _ask(self, request: Request) -> Answer:
-        assert self._keeper is not None  # noqa: S101  # made before any item is run
-        return self._keeper.ask(request)
+    def _other_keeper(self) -> "_Keeper | None":
+        """Return the other process, started when it is first needed."""
+        if not hasattr(os, "fork"):
+            return self._keeper
+        if self._other is None:
+            self._other = _OtherKeeper(self._plan["arguments"], self._config.args)
+        return self._other
 
 
 class _Keeper:
-    """The worker's end of the process that forks zygotes."""
+    """The worker's end of a process that forks zygotes."""
 
     def __init__(self, config: pytest.Config, zygote: Zygote) -> None:
+        self._file = ""
+        self._at_import: list[int] = []
         adopt_orphans()
         ours, theirs = socket.socketpair()
         with warnings.catch_warnings():
@@ -159,6 +164,16 @@ class _Keeper:
             keep(zygote, theirs.makefile("rwb"))
         theirs.close()
         self._channel = ours.makefile("rwb")
+
+    def open(self, test: str) -> list[int]:
+        """See to it that a test's file is collected; return what was taken meanwhile."""
+        file = test.split("::", 1)[0]
+        if file != self._file:
+            if self._file:
+                self.ask({"close": True})
+            self._file = file
+            self._at_import = self.ask({"open": file}).get("at_import", [])
+        return self._at_import
 
     def ask(self, request: Request) -> Answer:
         """Send a request and wait for its answer."""
@@ -181,10 +196,77 @@ class _Keeper:
             os.waitpid(self._pid, 0)
 
 
+class _OtherKeeper(_Keeper):
+    """A process of its own, started anew: what chance gave the first is not its own."""
+
+    def __init__(self, arguments: Sequence[str], files: Sequence[str]) -> None:
+        self._file = ""
+        self._at_import = []
+        ours, theirs = socket.socketpair()
+        theirs.set_inheritable(True)
+        environment = {**boot.Here.environment, settings.KEEPER: str(theirs.fileno())}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", *arguments, *files],
+            cwd=boot.Here.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,
+        )
+        self._pid = process.pid
+        theirs.close()
+        self._channel = ours.makefile("rwb")
+
+
+class OtherKeeping(Collected):
+    """What that process does in place of a test session."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        super().__init__()
+        self._plan = plan
+        self._channel = socket.socket(fileno=int(os.environ.pop(settings.KEEPER)))
+        self._channel.set_inheritable(False)
+        self._is_open = False
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> bool | None:
+        """Collect nothing here: collection is for the zygotes."""
+        if self._is_open:
+            return None
+        self._is_open = True
+        return True
+
+    def replaced(self, session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
+        """Keep what a zygote collects."""
+        return list(items)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Serve the worker until it is gone."""
+        keep(zygote_of(session, self, self._plan), self._channel.makefile("rwb"))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool:
+        """Run a test once, whatever plugins would do with it."""
+        record.protocol(item)
+        return True
+
+
+def zygote_of(session: pytest.Session, collected: Collected, plan: dict[str, Any]) -> Zygote:
+    """Return what is forked for each test file, as it is before collection."""
+    here = boot.Here
+    folder = os.path.join(here.boot.scratch, str(here.loading.number))
+    return Zygote(session, collected, Runner(collected.items, plan["arguments"], folder))
+
+
 class _NoKeeper(_Keeper):
     """Takes its place where there is no fork: every run is a fresh process, which collects."""
 
     def __init__(self, zygote: Zygote) -> None:
+        self._file = ""
+        self._at_import = []
         self._zygote = zygote
 
     def ask(self, request: Request) -> Answer:

@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
-from . import limits, record
+from . import limits
 from .collected import Collected
 from .limits import Limits
 from .runs import Order, Runner
@@ -56,7 +56,6 @@ class Zygote:
         self._runner.settle()
         if board is not None:
             board.keep_files()
-        record.find_sources_of_chance()
         gc.collect()
         gc.freeze()
         return {"at_import": board.all_taken() if board is not None else []}

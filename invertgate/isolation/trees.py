@@ -205,7 +205,8 @@ def _remove(folder: Path) -> None:
     def make_writable(function: Callable[[str], object], path: str, _: object) -> None:
         with suppress(OSError):
             Path(path).parent.chmod(0o700)
-            Path(path).chmod(0o700)
+            if not Path(path).is_symlink():  # it may lead to a file of the user's
+                Path(path).chmod(0o700)
             function(path)
 
     shutil.rmtree(folder, onerror=make_writable)

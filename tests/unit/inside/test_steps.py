@@ -38,10 +38,16 @@ class Scripted:
 
     @property
     def letters(self) -> str:
-        """The runs: c and i for control and inverted, upper case in a fresh process."""
-        letters = ("i" if order.slots else "c" for order in self.orders)
-        pairs = zip(letters, self.orders, strict=True)
-        return "".join(letter.upper() if order.cold else letter for letter, order in pairs)
+        """The runs: c and i for control and inverted, j and d for the same in the other process.
+
+        Upper case stands for a fresh process.
+        """
+        return "".join(map(_letter, self.orders))
+
+
+def _letter(order: Order) -> str:
+    letter = ("dj" if order.other else "ci")[bool(order.slots)]
+    return letter.upper() if order.cold else letter
 
 
 def rows(*slots: int) -> list[RowAtWork]:
@@ -65,11 +71,11 @@ def test_two_pairs_are_control_inverted_inverted_control() -> None:
 
     experiment(bench, some)
 
-    assert bench.letters == "ciic"
+    assert bench.letters == "cijd"
     assert holds(some[0])
 
 
-@pytest.mark.parametrize(("confirm", "letters"), [(1, "cic"), (3, "ciiccic")])
+@pytest.mark.parametrize(("confirm", "letters"), [(1, "cic"), (3, "cijdcic")])
 def test_the_last_run_is_a_control(confirm: int, letters: str) -> None:
     bench, some = Scripted(noticing), rows(0)
 
@@ -83,7 +89,7 @@ def test_rows_of_one_test_share_its_controls() -> None:
 
     experiment(bench, some)
 
-    assert bench.letters == "ciiiic"
+    assert bench.letters == "ciijjd"
     assert all(holds(row) for row in some)
 
 
@@ -139,7 +145,7 @@ def test_test_that_fails_every_second_time_does_not_hold() -> None:
 
     experiment(bench, some)
 
-    assert bench.letters.startswith("ciic")
+    assert bench.letters.startswith("cijd")
     assert not holds(some[0])
 
 
@@ -160,7 +166,7 @@ def test_outcome_taken_at_import_gets_fresh_processes() -> None:
 
     Experiment("t.py::test", OPTIONS, bench).run(some, at_import=(2,))
 
-    assert bench.letters == "ciicCIIC"
+    assert bench.letters == "cijdCIIC"
 
 
 def test_control_that_fails_in_a_fork_is_asked_in_a_fresh_process() -> None:
@@ -183,7 +189,7 @@ def test_control_that_fails_everywhere_ends_the_experiment() -> None:
 
     experiment(bench, some)
 
-    assert bench.letters == "cCC"
+    assert bench.letters == "ccCC"
     assert not any(run["inverted"] for run in some[0].runs)
 
 
@@ -198,17 +204,6 @@ def test_run_that_used_up_its_time_gets_one_more(ending: str) -> None:
 
     assert bench.letters == "cii"
     assert not holds(some[0])
-
-
-def test_chance_in_the_control_makes_the_last_pair_a_fresh_one() -> None:
-    def say(order: Order, _: int) -> Record:
-        return {**noticing(order, 0), "chance": True}
-
-    bench, some = Scripted(say), rows(0)
-
-    experiment(bench, some)
-
-    assert bench.letters == "ciCIC"
 
 
 def test_budget_follows_from_the_control() -> None:
@@ -244,3 +239,28 @@ def test_recursion_error_is_asked_of_a_fresh_process() -> None:
     experiment(bench, some)
 
     assert bench.letters == "ciCIC"
+
+
+def test_control_that_passes_the_second_time_is_unstable() -> None:
+    def say(order: Order, number: int) -> Record:
+        return FAILED if number == 1 else noticing(order, number)
+
+    bench, some = Scripted(say), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters == "cc"
+    assert not holds(some[0])
+
+
+def test_fork_that_tells_nothing_leaves_the_row_to_a_fresh_process() -> None:
+    def say(order: Order, number: int) -> Record:
+        lost = {"ending": "ended without a report"}
+        return noticing(order, number) if order.cold or not order.slots else lost
+
+    bench, some = Scripted(say), rows(0)
+
+    experiment(bench, some)
+
+    assert bench.letters == "ciCIIC"
+    assert holds(some[0])

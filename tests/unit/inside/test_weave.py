@@ -248,6 +248,35 @@ def test_predicates_keep_their_scope(source: str) -> None:
     woven(source)
 
 
+@pytest.mark.parametrize("test", ["a and b", "a or b", "not a", "a"])
+def test_each_operand_is_asked_for_its_truth_as_often_as_if_asks(test: str) -> None:
+    source = f"def f(a, b):\n if {test}: return 1\n return 2\n"
+    plain: dict[str, object] = {}
+    exec(source, plain)  # noqa: S102
+    names, _ = woven(source)
+
+    assert _questions(names) == _questions(plain)
+
+
+def _questions(names: dict[str, object]) -> list[list[str]]:
+    asked: list[list[str]] = []
+
+    class Odd:
+        def __init__(self, name: str, truth: bool) -> None:
+            self.name = name
+            self.truth = truth
+
+        def __bool__(self) -> bool:
+            asked[-1].append(self.name)
+            return self.truth
+
+    for one in (True, False):
+        for other in (True, False):
+            asked.append([])
+            names["f"](Odd("a", one), Odd("b", other))  # type: ignore[operator]
+    return asked
+
+
 def test_a_decision_that_is_not_there_is_an_error() -> None:
     with pytest.raises(WeavingError, match="no if at line 7, column 3"):
         weave(ast.parse("x = 1"), slots_of([("if", 7, 3, 0)]))
