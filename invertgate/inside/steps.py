@@ -85,6 +85,11 @@ def look(test: str, options: Options, carry_out: Callable[[Order], Record]) -> R
     return carry_out(Order(test, (), not options.fork, limits))
 
 
+def never_ended(row: RowAtWork) -> bool:
+    """Tell whether a run used up its time."""
+    return any(run["ending"] in _USED_UP for run in row.runs)
+
+
 class Experiment:
     """The runs of one test for some rows."""
 
@@ -143,7 +148,7 @@ class Experiment:
             doubtful += [row for row in taken if row not in suspects and self._doubts(row)]
             doubtful += [row for row in taken if _went_away(row)]
         for row in taken:
-            if row.runs[-1]["ending"] in _USED_UP and row not in doubtful:
+            if self._options.doubt and row.runs[-1]["ending"] in _USED_UP and row not in doubtful:
                 self._invert(row, cold=cold)
         self._confirm(suspects, cold=cold)
         return doubtful

@@ -19,9 +19,11 @@ from .items import ExperimentItem, experiment_item, report_of
 from .limits import adopt_orphans
 from .record import Record
 from .runs import Order, Runner
-from .steps import Experiment, Options, RowAtWork, holds, look
+from .steps import Experiment, Options, RowAtWork, holds, look, never_ended
 from .zygote import Answer, Request, Zygote, keep
 
+_ENDLESS: Final = 3
+"""When a row is searched for a test: how many may use up their time before it is given up."""
 _INTERNAL: Final = frozenset(("taken", "bare"))
 
 
@@ -84,13 +86,15 @@ class Worker(Collected):
         if not orders["rows"]:
             return self._looked_at(orders)
         tried = []
+        endless = 0
         for test in orders["tests"]:
             rows = [
                 RowAtWork(each["number"], each["slot"], tuple(each["inverted"]), each["file"])
                 for each in orders["rows"]
             ]
             tried.append(self._tried(test, rows))
-            if orders["first"] and all(holds(row) for row in rows):
+            endless += any(map(never_ended, rows))
+            if orders["first"] and (all(map(holds, rows)) or endless == _ENDLESS):
                 break
         return {"event": "experiment", "number": orders["number"], "tests": tried}
 
