@@ -5,7 +5,8 @@ import re
 from collections.abc import Generator, Iterator
 from typing import Final
 
-from invertgate.table.raw import Foreign, Pairs, RawRow, Value, line_at, refuse
+from invertgate.source_text import line_at
+from invertgate.table.raw import Foreign, Pairs, RawRow, Value, refuse
 
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 

@@ -2,11 +2,15 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Never
 
+from invertgate import source_text
 from invertgate.errors import TableError
 
-_CONFLICT: Final = re.compile(r"^(?:<{7}|={7}|>{7}|\|{7})(?=[ \r\n]|\Z)", re.MULTILINE)
+_AFTER_CONFLICT: Final = (
+    "keep the rows of both sides, each once, then run `invertgate table --write`"
+)
 _JSON_KEY: Final = re.compile(r'"(?:[^"\\]|\\.)*"(?=[ \t\r\n]*:)')
 
 
@@ -44,26 +48,7 @@ def decoded(source: bytes, name: str) -> str:
     Raises:
         TableError: It is not UTF-8, or git left a conflict in it.
     """
-    if source.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in source[:4]:
-        refuse(name, 1, "this is not UTF-8 but looks like UTF-16; save the file as UTF-8")
-    try:
-        text = source.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = source.count(b"\n", 0, error.start) + 1
-        refuse(name, line, "this is not UTF-8; save the file as UTF-8")
-    if conflict := _CONFLICT.search(text):
-        refuse(
-            name,
-            line_at(text, conflict.start()),
-            f"a merge conflict is left ({conflict[0]}); keep the rows of both sides, each once, "
-            "then run `invertgate table --write`",
-        )
-    return text
-
-
-def line_at(text: str, position: int) -> int:
-    """Give the line, from 1, of a place in a text."""
-    return text.count("\n", 0, position) + 1
+    return source_text.decoded(source, partial(refuse, name), _AFTER_CONFLICT)
 
 
 def refuse(name: str, line: int, what: str) -> Never:

@@ -1,28 +1,16 @@
 """The rows of a YAML table, each value as text that stands there and with its line."""
 
-import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
-import yaml
 from yaml import events as kinds
-from yaml.resolver import Resolver
 
-from invertgate.table.raw import Foreign, RawRow, Value, line_at, refuse
+from invertgate.table.raw import Foreign, RawRow, Value, refuse
+from invertgate.yaml_events import Events, events_of, is_null, is_text, line_of, noun
 
-try:
-    from yaml import CSafeLoader as Loader
-except ImportError:  # PyYAML without its C library
-    from yaml import SafeLoader as Loader  # type: ignore[assignment]
-
-_UNREADABLE: Final = re.compile(
-    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-)
-_NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
 _AS_WRITTEN: Final = frozenset({"id", "predicate", "side"})
 """Fields whose text YAML itself would take for a number or a truth value (``on``, ``true``)."""
-
-Events = Iterator[yaml.Event]
 
 
 def yaml_rows(text: str, name: str) -> Iterator[RawRow]:
@@ -35,45 +23,18 @@ def yaml_rows(text: str, name: str) -> Iterator[RawRow]:
     Raises:
         TableError: It is no YAML, or no list of mappings with plain values.
     """
-    events = _events(text, name)
+    events = events_of(text, partial(refuse, name))
     next(events)  # the stream starts
     if isinstance(next(events), kinds.StreamEndEvent):
         return
     top = next(events)
     if isinstance(top, kinds.SequenceStartEvent):
         yield from _elements(events, name)
-    elif not _is_null(top):
-        refuse(name, _line(top), f"the table must be a list of rows, not {_noun(top)}")
+    elif not is_null(top):
+        refuse(name, line_of(top), f"the table must be a list of rows, not {noun(top)}")
     next(events)  # the document ends
     if not isinstance(after := next(events), kinds.StreamEndEvent):
-        refuse(name, _line(after), "a second document starts; a table is one list of rows")
-
-
-def _events(text: str, name: str) -> Events:
-    try:
-        for event in yaml.parse(text, Loader=Loader):
-            _refuse_indirection(event, name)
-            yield event
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        what = " ".join(filter(None, (error.context, error.problem)))
-        refuse(name, line, f"not valid YAML: {what}")
-    except yaml.YAMLError:
-        unreadable = _UNREADABLE.search(text)
-        position = unreadable.start() if unreadable else 0
-        refuse(
-            name, line_at(text, position), "not valid YAML: a character that YAML does not allow"
-        )
-
-
-def _refuse_indirection(event: yaml.Event, name: str) -> None:
-    if isinstance(event, kinds.AliasEvent):
-        refuse(name, _line(event), "aliases are not read; write the value itself")
-    if isinstance(event, kinds.ScalarEvent | kinds.CollectionStartEvent):
-        if event.anchor is not None:
-            refuse(name, _line(event), f"anchors are not read; remove &{event.anchor}")
-        if event.tag is not None:
-            refuse(name, _line(event), f"tags are not read; remove {event.tag}")
+        refuse(name, line_of(after), "a second document starts; a table is one list of rows")
 
 
 def _elements(events: Events, name: str) -> Iterator[RawRow]:
@@ -82,9 +43,9 @@ def _elements(events: Events, name: str) -> Iterator[RawRow]:
             case kinds.SequenceEndEvent():
                 return
             case kinds.MappingStartEvent():
-                yield _row(events, _line(event), name)
+                yield _row(events, line_of(event), name)
             case _:
-                refuse(name, _line(event), f"a row must be a mapping, not {_noun(event)}")
+                refuse(name, line_of(event), f"a row must be a mapping, not {noun(event)}")
 
 
 def _row(events: Events, line: int, name: str) -> RawRow:
@@ -94,43 +55,17 @@ def _row(events: Events, line: int, name: str) -> RawRow:
         if isinstance(key, kinds.MappingEndEvent):
             break
         if not isinstance(key, kinds.ScalarEvent):
-            refuse(name, _line(key), f"the name of a field must be text, not {_noun(key)}")
+            refuse(name, line_of(key), f"the name of a field must be text, not {noun(key)}")
         value = next(events)
         if not isinstance(value, kinds.ScalarEvent):
-            refuse(name, _line(key), f'field "{key.value}" must be text, not {_noun(value)}')
+            refuse(name, line_of(key), f'field "{key.value}" must be text, not {noun(value)}')
         pairs.append((key.value, _value(key.value, value)))
-        lines.append(_line(key))
+        lines.append(line_of(key))
     return RawRow(line, tuple(pairs), tuple(lines))
 
 
 def _value(field: str, scalar: kinds.ScalarEvent) -> Value:
-    if _is_null(scalar):
+    if is_null(scalar):
         return None
-    if not scalar.implicit[0] or field in _AS_WRITTEN:  # quoted, or taken as it stands
-        return str(scalar.value)
-    tag = _RESOLVER.resolve(yaml.ScalarNode, scalar.value, (True, False))  # type: ignore[no-untyped-call]
-    return str(scalar.value) if tag == _TEXT else Foreign(scalar.value)
-
-
-def _is_null(event: yaml.Event) -> bool:
-    return isinstance(event, kinds.ScalarEvent) and event.implicit[0] and event.value in _NULLS
-
-
-def _noun(event: yaml.Event) -> str:
-    match event:
-        case kinds.SequenceStartEvent():
-            return "a list"
-        case kinds.MappingStartEvent():
-            return "a mapping"
-        case kinds.ScalarEvent():
-            return repr(event.value)
-        case _:
-            return "nothing"
-
-
-def _line(event: yaml.Event) -> int:
-    return event.start_mark.line + 1 if event.start_mark else 1
-
-
-_RESOLVER: Final = Resolver()
-_TEXT: Final = "tag:yaml.org,2002:str"
+    taken_as_it_stands = field in _AS_WRITTEN or is_text(scalar)
+    return str(scalar.value) if taken_as_it_stands else Foreign(scalar.value)
