@@ -1,14 +1,17 @@
 """The one door to subprocesses: run one to its end, start one to live on, end a whole tree."""
 
 import os
+import select
 import subprocess
 import sys
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import psutil
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 2.0
 """How long a process may take to end by itself once it was asked to."""
 _ROUNDS = 20  # against a process that starts others while it is being ended
+_LOOK_EVERY: Final = 0.05
+_PIECE: Final = 1 << 16
+_LAST_WORDS: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,97 @@ def run(
         argv, cwd=cwd, env=env, input=input, timeout=timeout, capture_output=True, check=False
     )
     return Completed(done.returncode, done.stdout, done.stderr)
+
+
+class Cut(StrEnum):
+    """Why a process was not heard to its end."""
+
+    LATE = "time used up"
+    FLOOD = "too much output"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a process said that was asked something, and how it ended."""
+
+    code: int
+    """Its exit code; negative after a signal, which may be ours."""
+    stdout: bytes
+    """As much as was asked for."""
+    stderr: bytes
+    """The last of it."""
+    cut: Cut | None = None
+
+
+def ask(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    input: bytes = b"",  # noqa: A002 - as subprocess calls it
+    seconds: float,
+    most: int,
+) -> Answer:
+    """Run a program that is not trusted to end, or to be short.
+
+    Args:
+        argv: The program and its arguments; no shell is asked.
+        cwd: Where it runs; by default where we do.
+        env: Its whole environment; by default ours.
+        input: What it finds on standard input, whether it reads it or not.
+        seconds: On the clock, after which it is ended.
+        most: Bytes of standard output after which it is ended.
+
+    Returns:
+        What it said. It and all that it started are gone.
+
+    Raises:
+        OSError: The program cannot be started.
+    """
+    with TemporaryFile() as question:
+        question.write(input)
+        question.seek(0)
+        with subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=env,
+            stdin=question,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as asked:
+            said, complained = bytearray(), bytearray()
+            try:
+                cut = _listen(asked, (said, complained), time.monotonic() + seconds, most)
+            finally:
+                end_tree(asked.pid)
+    return Answer(asked.returncode, bytes(said[:most]), bytes(complained), cut)
+
+
+def _listen(
+    asked: subprocess.Popen[bytes], heard: tuple[bytearray, bytearray], end: float, most: int
+) -> Cut | None:
+    """Gather what a process says until it is gone; what it started may hold its pipes open."""
+    import psutil  # noqa: PLC0415 - see tree
+
+    process = psutil.Process(asked.pid)  # asked in this way, it stays to be waited for
+    said, complained = heard
+    pipes = zip((asked.stdout, asked.stderr), heard, strict=True)
+    streams = {pipe.fileno(): buffer for pipe, buffer in pipes if pipe}
+    while time.monotonic() < end:
+        is_gone = not _runs(process)
+        ready, _, _ = select.select(list(streams), [], [], 0 if is_gone else _LOOK_EVERY)
+        if is_gone and not ready:
+            return None
+        for stream in ready:
+            piece = os.read(stream, _PIECE)
+            streams[stream].extend(piece)
+            if not piece:
+                del streams[stream]
+        del complained[:-_LAST_WORDS]
+        if len(said) > most:
+            return Cut.FLOOD
+    return Cut.LATE
 
 
 def start(

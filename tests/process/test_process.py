@@ -10,7 +10,7 @@ from subprocess import TimeoutExpired
 import psutil
 import pytest
 
-from invertgate.process import Completed, end_tree, run, running, start, tree
+from invertgate.process import Completed, Cut, ask, end_tree, run, running, start, tree
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sessions are POSIX")
 
@@ -172,3 +172,58 @@ def test_end_of_a_process_that_is_not_there_is_no_error() -> None:
     process.wait()
 
     end_tree(process.pid)
+
+
+def test_ask_hears_what_is_said_to_the_end() -> None:
+    script = "import sys; print(sys.stdin.read()); print('oh', file=sys.stderr); sys.exit(3)"
+
+    answer = ask([sys.executable, "-c", script], input=b"x" * 200_000, seconds=20, most=300_000)
+
+    assert (answer.code, len(answer.stdout), answer.stderr) == (3, 200_001, b"oh\n")
+    assert answer.cut is None
+
+
+def test_ask_is_not_stopped_by_one_that_does_not_read() -> None:
+    answer = ask([sys.executable, "-c", "print('hold')"], input=b"x" * 200_000, seconds=20, most=9)
+
+    assert (answer.code, answer.stdout, answer.cut) == (0, b"hold\n", None)
+
+
+def test_ask_ends_what_takes_too_long(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    script = f"import os, time; {TELL.format(str(told))} os.fork(); time.sleep(60)"
+
+    answer = ask([sys.executable, "-c", script], seconds=1, most=9)
+
+    assert answer.cut is Cut.LATE
+    assert [gone(pid) for pid in wait_for(told, 1)] == [True]
+
+
+def test_ask_ends_what_says_too_much() -> None:
+    script = "while True: print('hold' * 1000)"
+
+    answer = ask([sys.executable, "-c", script], seconds=20, most=100)
+
+    assert (answer.cut, len(answer.stdout)) == (Cut.FLOOD, 100)
+
+
+def test_ask_does_not_wait_for_a_child_that_holds_the_pipe(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    child = f"import os, time; {TELL.format(str(told))} time.sleep(60)"
+    script = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}])"
+    waits = f"; import os, time\nwhile not os.path.exists({str(told)!r}): time.sleep(0.01)"
+
+    started = time.monotonic()
+    answer = ask([sys.executable, "-c", script + waits], seconds=50, most=100)
+
+    assert (answer.code, answer.cut) == (0, None)
+    assert time.monotonic() - started < 40
+    assert [gone(pid) for pid in wait_for(told, 1)] == [True]
+
+
+def test_ask_tells_of_a_signal() -> None:
+    script = "import os, signal; print('hold', flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+
+    answer = ask([sys.executable, "-c", script], seconds=20, most=100)
+
+    assert (answer.code, answer.stdout) == (-signal.SIGKILL, b"hold\n")
