@@ -23,7 +23,7 @@ _COMMON: Final = (
     "-O" + os.devnull,
 )
 _RAW: Final = ("--raw", "-z", "--no-abbrev")
-_HUNKS: Final = (
+HUNKS: Final = (
     "--patch",
     "--text",  # also what attributes call binary
     "--unified=0",
@@ -34,7 +34,7 @@ _HUNKS: Final = (
     "--dst-prefix=b/",
     "--submodule=short",
 )
-_HUNK: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+HUNK: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE: Final = re.compile(rb'\\([abtnvfr"\\]|[0-7]{3})')
 _ESCAPED: Final = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
@@ -85,7 +85,7 @@ def differences(
     Raises:
         NoBaseError: git failed.
     """
-    return list(parse_raw(_diff(repository, base, head, _RAW, (), extra)))
+    return list(parse_raw(diff(repository, base, head, _RAW, (), extra)))
 
 
 def added_lines(
@@ -98,7 +98,7 @@ def added_lines(
     Raises:
         NoBaseError: git failed.
     """
-    return parse_hunks(_diff(repository, base, head, _HUNKS, ("*.py",), extra))
+    return parse_hunks(diff(repository, base, head, HUNKS, ("*.py",), extra))
 
 
 def ids_of_files(repository: Repository, paths: Iterable[str]) -> list[str]:
@@ -109,6 +109,33 @@ def ids_of_files(repository: Repository, paths: Iterable[str]) -> list[str]:
     """
     asked = b"".join(_quoted(os.fsencode(path)) + b"\n" for path in paths)
     return repository.read("hash-object", "--stdin-paths", input=asked).decode().split()
+
+
+def diff(
+    repository: Repository,
+    base: str,
+    head: str,
+    form: tuple[str, ...],
+    paths: tuple[str, ...] = (),
+    extra: Mapping[str, str] | None = None,
+) -> bytes:
+    """Print a difference so that no setting of the user's changes its form.
+
+    Args:
+        repository: Where to look.
+        base: A commit.
+        head: Another, or empty for the working tree.
+        form: What git prints.
+        paths: The files that are compared; all by default.
+        extra: More environment for git (``GIT_INDEX_FILE``).
+
+    Raises:
+        NoBaseError: git failed.
+    """
+    # diff-index, not "git diff <base>": that one rewrites the user's index.
+    what = ("diff-tree", "-r") if head else ("diff-index",)
+    revisions = (base, head) if head else (base,)
+    return repository.read(*what, *form, *_COMMON, *revisions, "--", *paths, extra=extra)
 
 
 @contextmanager
@@ -158,24 +185,25 @@ def parse_hunks(patch: bytes) -> dict[str, frozenset[int]]:
     path = ""
     for line in lines:
         if line.startswith(b"+++ "):
-            path = _new_path(line.removeprefix(b"+++ "))
-        elif hunk := _HUNK.match(line):
+            path = path_in_header(line.removeprefix(b"+++ "), b"b/")
+        elif hunk := HUNK.match(line):
             removed, start, count = (int(number or b"1") for number in hunk.groups())
             added.setdefault(path, set()).update(range(start, start + count))
             _skip(lines, removed + count)
     return {path: frozenset(numbers) for path, numbers in added.items()}
 
 
+def path_in_header(name: bytes, prefix: bytes) -> str:
+    """Read the path that stands in the header of a patch, quoted or not."""
+    quoted = name.startswith(b'"')
+    plain = _ESCAPE.sub(_unescaped, name[1:-1]) if quoted else name.removesuffix(b"\t")
+    return os.fsdecode(plain.removeprefix(prefix))
+
+
 def _skip(lines: Iterator[bytes], count: int) -> None:
     while count:
         if not next(lines).startswith(b"\\"):  # "\ No newline at end of file" is not counted
             count -= 1
-
-
-def _new_path(name: bytes) -> str:
-    quoted = name.startswith(b'"')
-    plain = _ESCAPE.sub(_unescaped, name[1:-1]) if quoted else name.removesuffix(b"\t")
-    return os.fsdecode(plain.removeprefix(b"b/"))
 
 
 def _unescaped(escape: re.Match[bytes]) -> bytes:
@@ -190,17 +218,3 @@ def _quoted(name: bytes) -> bytes:
 
 def _octal(name: bytes) -> bytes:
     return b"".join(b"\\%03o" % byte for byte in name)
-
-
-def _diff(
-    repository: Repository,
-    base: str,
-    head: str,
-    form: tuple[str, ...],
-    paths: tuple[str, ...],
-    extra: Mapping[str, str] | None,
-) -> bytes:
-    # diff-index, not "git diff <base>": that one rewrites the user's index.
-    what = ("diff-tree", "-r") if head else ("diff-index",)
-    revisions = (base, head) if head else (base,)
-    return repository.read(*what, *form, *_COMMON, *revisions, "--", *paths, extra=extra)
