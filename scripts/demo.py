@@ -51,7 +51,7 @@ def main() -> int:
     shop, invertgate = os.path.relpath(SHOP), os.path.relpath(SCRIPTS / "invertgate", SHOP)
     print(INTRODUCTION.format(shop=shop))
     show("run", "--list", "--base", "main")
-    ended = show("run", "--changed", "--base", "main")
+    ended = show("run", "--changed", "--base", "main", "--verbose")
     print(NEXT.format(shop=shop, invertgate=invertgate))
     return 0 if ended == FINDINGS else 1
 
