@@ -116,8 +116,9 @@ def _flags(chosen: Callable[[Option], bool]) -> Decorator:
     """Make a flag of each option that is chosen, in the order of the table of options."""
 
     def decorate(function: Callable[..., Action]) -> Callable[..., Action]:
-        for option in reversed([option for option in OPTIONS if chosen(option)]):
-            function = _flag(option)(function)
+        for option in reversed(OPTIONS):
+            if option.about.flags and chosen(option):
+                function = _flag(option)(function)
         return function
 
     return decorate

@@ -260,6 +260,35 @@ class Config:
             form=Form.GLOB,
         ),
     )
+    unit_cap: int = field(
+        default=3,  # what a reviewer still reads the properties of
+        metadata=_about(
+            "Lanes: units that the properties of one patch may cost together.", policy=True
+        ),
+    )
+    property_command: tuple[str, ...] = field(
+        default=(),
+        metadata=_about(
+            "Lanes: executable, with its arguments, that is asked about properties. "
+            "By default pytest runs the tests that state them.",
+            policy=True,
+        ),
+    )
+    property_seconds: float = field(
+        default=120.0,
+        metadata=_about(
+            "Lanes: seconds on the clock that one property may take.",
+            policy=True,
+            low=0.1,
+            high=86_400,
+        ),
+    )
+    max_quarantine_days: int = field(
+        default=30,  # longer, and nobody remembers what was to be mended
+        metadata=_about(
+            "Lanes: days that an entry of `flaky.yaml` may still live.", policy=True, high=366
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
