@@ -167,7 +167,7 @@ def laboratory(
     negate = config.operator is Inversion.NEGATE
     files, subjects, slots = subjects_of(outcomes, survey.sources(), negate=negate)
     with ExitStack() as stack:
-        trees = stack.enter_context(_trees(request, survey, config, workers))
+        trees = stack.enter_context(_trees(request, survey, config, 2 * workers))
         stack.callback(process.end_marked, settings.RUN, str(trees.scratch))
         install_inside(trees)
         place = Place(
@@ -175,6 +175,7 @@ def laboratory(
             survey.repository.top,
             trees.name,
             project.folder,
+            workers,
             workers,
             environment(request.environment, trees, project.folder),
             tuple(str(folder) for folder in environments_in(survey.repository.top)),
@@ -186,7 +187,7 @@ def laboratory(
 
 
 @contextmanager
-def _trees(request: Request, survey: Survey, config: Config, workers: int) -> Generator[Trees]:
+def _trees(request: Request, survey: Survey, config: Config, count: int) -> Generator[Trees]:
     """Lend copies of what is judged: the working tree, or a commit with the ignored files."""
     repository = survey.repository
     selection = Selection(config.copy_exclude, config.copy_include)
@@ -195,7 +196,7 @@ def _trees(request: Request, survey: Survey, config: Config, workers: int) -> Ge
         lend_repository(repository, copy)
 
     if not request.head:
-        with private_trees(repository.top, workers, selection, furnish) as trees:
+        with private_trees(repository.top, count, selection, furnish) as trees:
             yield trees
         return
     with TemporaryDirectory(prefix="invertgate-head-") as folder:
@@ -205,7 +206,7 @@ def _trees(request: Request, survey: Survey, config: Config, workers: int) -> Ge
         for path, content in survey.sources().items():
             (top / path).write_bytes(content)  # a checkout may filter; this is what was compared
         ignored = files_of_worktree(repository).ignored
-        with private_trees(top, workers, selection, furnish, (repository.top, ignored)) as trees:
+        with private_trees(top, count, selection, furnish, (repository.top, ignored)) as trees:
             yield trees
 
 

@@ -47,7 +47,7 @@ def judge(runs: Sequence[Run], policy: Policy) -> Judgement:
     if not controls:
         return Judgement(Verdict.UNPROVEN, "no control was run")
     if not green:
-        return _without_control(controls)
+        return _without_control(controls, runs)
     if len(green) < len(controls):
         return Judgement(Verdict.UNPROVEN, _unstable(controls, inverted))
     if not any(run.reached for run in controls):
@@ -57,9 +57,12 @@ def judge(runs: Sequence[Run], policy: Policy) -> Judgement:
     return _by_inverted(controls, inverted, policy)
 
 
-def _without_control(controls: Sequence[Run]) -> Judgement:
+def _without_control(controls: Sequence[Run], runs: Sequence[Run]) -> Judgement:
     """Say why no control passed; a control that could not be run to its end is no red test."""
     last = controls[-1]
+    if any(run.ending is Ending.PASSED for run in runs if not run.inverted):
+        said = f"unstable: without a mutant it passed in a fork, and then {describe(last)}"
+        return Judgement(Verdict.UNPROVEN, said)
     if last.ending in (Ending.LOST, Ending.MEMORY):
         return Judgement(Verdict.UNPROVEN, f"without a mutant: {describe(last)}")
     return Judgement(Verdict.RED, f"without a mutant the test does not pass: {describe(last)}")

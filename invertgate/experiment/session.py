@@ -46,6 +46,8 @@ class Place:
     project: str
     """The project's folder, relative to the top."""
     workers: int
+    other_trees: int
+    """How many trees further on a worker's other process finds its own."""
     environment: Mapping[str, str]
     kept_out: tuple[str, ...]
     pytest_args: tuple[str, ...]
@@ -299,7 +301,7 @@ def run_session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Ev
 
 
 def _session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event]:
-    plan = {**plan, "arguments": [*_common(place), "-n0"]}
+    plan = {**plan, "arguments": [*_common(place), "-n0"], "other_trees": place.other_trees}
     (place.scratch / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     reader, writer = os.pipe()
     log = place.scratch / "pytest.log"

@@ -6,7 +6,7 @@ import os
 import sys
 from _collections_abc import Mapping, Sequence  # loaded by os; its public name is not
 
-from .settings import RUN, VARIABLES
+from .settings import AS_IS, RUN, VARIABLES
 from .switch import FLAG_LOST_CHILD, SWITCH
 
 TYPE_CHECKING = False
@@ -55,6 +55,8 @@ class HandOver:
                 return None
             given = [name + b"=" + value for name, value in os.environb.items()]
         pairs = dict(each.split(b"=", 1) for each in given if b"=" in each)
+        if pairs.pop(os.fsencode(AS_IS), None) is not None:
+            return [name + b"=" + value for name, value in pairs.items()]
         for name in VARIABLES:
             pairs.pop(os.fsencode(name), None)
         for name, value in self._ours.items():

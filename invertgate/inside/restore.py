@@ -1,4 +1,4 @@
-"""Let every run find the private tree alike: what a run has written in it is put back.
+"""Let every run find its private folders alike: what a run has written in them is put back.
 
 On Linux the kernel tells (inotify) whether anything in the tree changed, so that a run that wrote
 nothing costs nothing. Elsewhere the tree is compared after every run.
@@ -8,50 +8,65 @@ import contextlib
 import ctypes
 import os
 import shutil
-import struct
 import sys
 from functools import cache
 from typing import Any, Final
 
-_LEFT_ALONE: Final = frozenset((".git", "__pycache__"))
-"""Not restored: they have no counterpart among the files that were copied."""
-_CHANGES: Final = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
-"""``IN_MODIFY``, ``IN_ATTRIB``, ``IN_MOVED_FROM``, ``IN_MOVED_TO``, ``IN_CREATE``, ``IN_DELETE``,
-``IN_DELETE_SELF``, ``IN_MOVE_SELF``."""
+_CHANGES: Final = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
+"""``IN_MODIFY``, ``IN_ATTRIB``, ``IN_CLOSE_WRITE``, ``IN_MOVED_FROM``, ``IN_MOVED_TO``,
+``IN_CREATE``, ``IN_DELETE``, ``IN_DELETE_SELF``, ``IN_MOVE_SELF``."""
 _ONLY_FOLDERS: Final = 0x01000000
-_EVENT: Final = struct.Struct("iIII")
 _BUFFER: Final = 1 << 16
+_SPARE: Final = "settled"
+"""How the names of copies begin, beside the tree."""
 
 
 class Tree:
-    """A private tree, and what it has to be again after every run."""
+    """A folder, and what it has to be again after every run."""
 
-    def __init__(self, top: str, reference: str, spare: str) -> None:
+    def __init__(self, top: str, spare: str, reference: str = "", leave: str = "") -> None:
+        """Watch a folder.
+
+        Args:
+            top: The folder.
+            spare: Where a copy may be kept of what it has to be; nothing is there yet.
+            reference: Such a copy, if there is one already.
+            leave: A name that is left alone.
+        """
         self._top = top
-        self._reference = reference
         self._spare = spare
+        self._leave = frozenset((leave,))
+        self._reference = reference or self._copied()
         self._watch = _watch()
         if self._watch >= 0:
             self._watch_all()
+        self._may_differ = bool(reference)
 
     def settle(self) -> None:
-        """Take the tree as it is now for what runs start from."""
-        if not self._has_changed() or not _difference(self._top, self._reference):
-            return
-        self._spare += "+"
-        shutil.copytree(
-            self._top, self._spare, symlinks=True, ignore=lambda *_: _LEFT_ALONE & set(_[1])
-        )
-        self._reference = self._spare
+        """Take the folder as it is now for what runs start from."""
+        may_differ = self._has_changed() or self._may_differ
+        self._may_differ = False
+        if may_differ and _compared(self._top, self._reference, self._leave, mend=False):
+            self._spare += "+"
+            self._reference = self._copied()
 
     def restore(self) -> None:
-        """Put back what was changed since the tree was settled."""
-        if self._has_changed() and _restored(self._top, self._reference) and self._watch >= 0:
+        """Put back what was changed since the folder was settled."""
+        if not self._has_changed():
+            return
+        if _compared(self._top, self._reference, self._leave, mend=True) and self._watch >= 0:
             self._watch_all()
+
+    def _copied(self) -> str:
+        shutil.rmtree(self._spare, ignore_errors=True)
+        shutil.copytree(
+            self._top, self._spare, symlinks=True, ignore=lambda _, names: self._leave & set(names)
+        )
+        return self._spare
 
     def _watch_all(self) -> None:
         for folder, names, _ in os.walk(self._top):
-            names[:] = [name for name in names if name not in _LEFT_ALONE]
+            names[:] = [name for name in names if name not in self._leave]
             path = os.fsencode(folder)
             if _libc().inotify_add_watch(self._watch, path, _CHANGES | _ONLY_FOLDERS) < 0:
                 os.close(self._watch)  # out of watches: compare from now on
@@ -63,26 +78,12 @@ class Tree:
         return self._watch < 0 or self._events()
 
     def _events(self) -> bool:
-        """Read what the kernel has to tell; say whether any of it matters."""
+        """Read away what the kernel has to tell; say whether there was anything."""
         changed = False
-        while True:
-            try:
-                told = os.read(self._watch, _BUFFER)
-            except BlockingIOError:
-                return changed
-            changed = changed or _matters(told)
-
-
-def _matters(events: bytes) -> bool:
-    position = 0
-    while position < len(events):
-        _, _, _, length = _EVENT.unpack_from(events, position)
-        start = position + _EVENT.size
-        name = events[start : start + length].rstrip(b"\0")
-        if os.fsdecode(name) not in _LEFT_ALONE:
-            return True
-        position = start + length
-    return False
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._watch, _BUFFER):
+                changed = True
+        return changed
 
 
 def _watch() -> int:
@@ -96,20 +97,13 @@ def _libc() -> Any:
     return ctypes.CDLL(None)
 
 
-def _difference(tree: str, reference: str) -> bool:
-    return _compared(tree, reference, mend=False)
-
-
-def _restored(tree: str, reference: str) -> bool:
-    return _compared(tree, reference, mend=True)
-
-
-def _compared(tree: str, reference: str, *, mend: bool) -> bool:
+def _compared(tree: str, reference: str, leave: frozenset[str], *, mend: bool) -> bool:
     """Compare two trees by kind, size and time of files; tell whether they differed.
 
     Args:
         tree: The one that is mended, if asked.
         reference: What it should be.
+        leave: Names that are left alone.
         mend: Make them equal, and do not stop at the first difference.
     """
     differ = False
@@ -124,7 +118,7 @@ def _compared(tree: str, reference: str, *, mend: bool) -> bool:
             _remove(mine)
             os.mkdir(mine)
         wanted = set(os.listdir(theirs))
-        for name in set(os.listdir(mine)) - wanted - _LEFT_ALONE:
+        for name in set(os.listdir(mine)) - wanted - leave:
             differ = True
             if mend:
                 _remove(os.path.join(mine, name))
@@ -169,18 +163,8 @@ def _remove(path: str) -> None:
             os.unlink(path)
 
 
-def empty(folder: str, seeded: frozenset[str]) -> None:
-    """Remove what a run left in a private folder beside the tree.
-
-    Args:
-        folder: A home, or a place for temporary files; made anew if it is gone.
-        seeded: Names in it that stay.
-    """
-    try:
-        entries = os.listdir(folder)
-    except OSError:
-        os.makedirs(folder, exist_ok=True)
-        return
-    for entry in entries:
-        if entry not in seeded:
-            _remove(os.path.join(folder, entry))
+def empty_beside(folder: str, kept: frozenset[str]) -> None:
+    """Remove what a run has put beside its tree; ``kept`` are the names that belong there."""
+    for name in os.listdir(folder):
+        if name not in kept and not name.startswith(_SPARE):
+            _remove(os.path.join(folder, name))

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NoReturn
 
 import pytest
@@ -19,7 +20,7 @@ import pytest
 from . import boot, limits, record, settings
 from .limits import Limits
 from .record import Record
-from .restore import Tree, empty
+from .restore import Tree, empty_beside
 from .switch import SWITCH
 
 _exit: Final = os._exit  # bound now: a test may leave its own in their places
@@ -59,23 +60,28 @@ class Runner:
         self._items = items
         self._arguments = arguments
         self._folder = folder
-        self._seeded: dict[str, frozenset[str]] = {}
         here = boot.Here
         top = here.boot.tree(here.loading.number)
-        self._tree = Tree(top, here.boot.pristine(), os.path.join(folder, "settled"))
+        spare = partial(os.path.join, folder)
+        self._trees = [Tree(top, spare("settled-tree"), here.boot.pristine(), leave=".git")]
+        self._trees += [
+            Tree(path, spare(f"settled-{os.path.basename(path)}"))
+            for path in (*map(spare, _PRIVATE), os.path.join(top, ".git"))
+            if os.path.isdir(path)
+        ]
+        self._beside = frozenset((*os.listdir(folder), *_WRITTEN))
         self.settle()
 
     def settle(self) -> None:
-        """Take tree and private folders as they are now for what every run starts from."""
-        self._tree.settle()
-        for name in _PRIVATE:
-            self._seeded[name] = frozenset(os.listdir(os.path.join(self._folder, name)))
+        """Take all private folders as they are now for what every run starts from."""
+        for tree in self._trees:
+            tree.settle()
 
     def restore(self) -> None:
-        """Make tree and private folders again what they were when they were settled."""
-        self._tree.restore()
-        for name in _PRIVATE:
-            empty(os.path.join(self._folder, name), self._seeded[name])
+        """Make all private folders again what they were when they were settled."""
+        for tree in self._trees:
+            tree.restore()
+        empty_beside(self._folder, self._beside)
 
     def carry_out(self, order: Order) -> Record:
         """Carry out one run, and leave nothing of it."""
@@ -116,8 +122,8 @@ class Runner:
             os.unlink(answer)
         with open(told, "w", encoding="utf-8") as file:
             json.dump({"test": order.test, "answer": answer, "inverted": bool(order.slots)}, file)
-        environment = {**boot.Here.environment, settings.COLD: told}
-        boot.invert(order.slots)  # what we are told is what our children are told
+        environment = {**boot.Here.environment, settings.COLD: told, settings.AS_IS: "1"}
+        environment[settings.INVERT] = ",".join(map(str, order.slots))
         process = subprocess.Popen(
             self._command(order.test),
             cwd=boot.Here.folder,
@@ -127,7 +133,6 @@ class Runner:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        boot.invert(())
         return _await_process(process, answer, order.limits)
 
     def _command(self, test: str) -> list[str]:
@@ -137,6 +142,8 @@ class Runner:
 
 
 _PRIVATE: Final = ("home", "tmp")
+_WRITTEN: Final = ("base", "pyc", "woven", "cold.json", "answer.json", "answer.json.part")
+"""What we and Python write beside a tree."""
 
 
 def _children_cpu() -> float:

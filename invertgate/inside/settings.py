@@ -22,6 +22,8 @@ COLD = "INVERTGATE_COLD"
 """Environment variable: the file that describes the one run that this process is for."""
 KEEPER = "INVERTGATE_KEEPER"
 """Environment variable: the descriptor on which a worker's other process is asked for runs."""
+AS_IS = "INVERTGATE_AS_IS"
+"""Environment variable: a process of ours is started, with an environment that is to stay."""
 MEASURE = "INVERTGATE_MEASURE"
 """Environment variable: the folder for coverage data, while the workers measure."""
 

@@ -144,23 +144,27 @@ class Experiment:
         for row in taken:
             self._invert(row, cold=cold)
         suspects = [row for row in taken if kills(row.runs[-1], row)]
-        if not cold:
-            doubtful += [row for row in taken if row not in suspects and self._doubts(row)]
-            doubtful += [row for row in taken if _went_away(row)]
-        for row in taken:
-            if self._options.doubt and row.runs[-1]["ending"] in _USED_UP and row not in doubtful:
-                self._invert(row, cold=cold)
         self._confirm(suspects, cold=cold)
+        others = [row for row in taken if row not in suspects]
+        if not cold:
+            doubtful += [row for row in others if self._doubts(row) or _went_away(row)]
+        for row in others:
+            if self._options.doubt and row.runs[-1]["ending"] in _USED_UP:
+                self._invert(row, cold=cold)
         return doubtful
 
     def _confirm(self, rows: list[RowAtWork], *, cold: bool) -> None:
-        """Run the other pairs, every second one in a fork of the other process."""
+        """Run the other pairs, every second one in a fork of the other process.
+
+        There the rows come in the opposite order: what an inverted run may leave behind, where no
+        restoring reaches, does not meet the same row twice.
+        """
         for pair in range(1, self._options.confirm if rows else 1):
             fresh = cold or any(run.get("exception") == "RecursionError" for run in _runs(rows))
             other = pair % 2 == 1 and not fresh
             if pair % 2 == 0:
                 _share(rows, self._control(cold=fresh))
-            for row in rows:
+            for row in reversed(rows) if pair % 2 == 1 else rows:
                 self._invert(row, cold=fresh, other=other)
             if pair % 2 == 1:
                 _share(rows, self._control(cold=fresh, other=other))

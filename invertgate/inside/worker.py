@@ -147,7 +147,8 @@ class Worker(Collected):
         if not hasattr(os, "fork"):
             return self._keeper
         if self._other is None:
-            self._other = _OtherKeeper(self._plan["arguments"], self._config.args)
+            number = boot.Here.loading.number + self._plan["other_trees"]
+            self._other = _OtherKeeper(number, self._plan["arguments"], self._config.args)
         return self._other
 
 
@@ -203,15 +204,25 @@ class _Keeper:
 class _OtherKeeper(_Keeper):
     """A process of its own, started anew: what chance gave the first is not its own."""
 
-    def __init__(self, arguments: Sequence[str], files: Sequence[str]) -> None:
+    def __init__(self, number: int, arguments: Sequence[str], files: Sequence[str]) -> None:
+        """Start it on a tree of its own."""
         self._file = ""
         self._at_import = []
         ours, theirs = socket.socketpair()
         theirs.set_inheritable(True)
-        environment = {**boot.Here.environment, settings.KEEPER: str(theirs.fileno())}
+        here = boot.Here
+        inside = os.path.relpath(here.folder, here.boot.tree(here.loading.number))
+        folder = os.path.normpath(os.path.join(here.boot.tree(number), inside))
+        environment = {
+            **here.environment,
+            **settings.home_environment(here.boot, number),
+            "PWD": folder,
+            settings.KEEPER: str(theirs.fileno()),
+            settings.AS_IS: "1",
+        }
         process = subprocess.Popen(
             [sys.executable, "-m", "pytest", *arguments, *files],
-            cwd=boot.Here.folder,
+            cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -11,6 +11,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
+from invertgate import process
+
+_RUN: Final = "INVERTGATE_RUN"
+"""The variable that tells all processes of a run its scratch folder."""
 _PREFIX: Final = "ig-"  # short: the paths of sockets in it must stay below 108 bytes
 _CACHES: Final = frozenset(
     (
@@ -218,6 +222,7 @@ def _remove_remains() -> None:
         with suppress(ValueError, OSError):
             pid = int(folder.name.removeprefix(_PREFIX).split("-")[0])
             if folder.stat().st_uid == os.getuid() and not _is_alive(pid):
+                process.end_marked(_RUN, str(folder.resolve()))
                 _remove(folder)
 
 

@@ -117,6 +117,12 @@ def test_runs_that_are_set_aside_do_not_count() -> None:
     assert verdict(aside, *BOUND) is Verdict.BOUND
 
 
+def test_control_that_passed_in_a_fork_and_fails_elsewhere_is_no_red_test() -> None:
+    aside = replace(CONTROL, counted=False)
+
+    assert verdict(aside, replace(CONTROL, ending=Ending.FAILED)) is Verdict.UNPROVEN
+
+
 def test_exception_out_of_the_code_is_no_kill_where_only_assertions_are() -> None:
     odd = replace(KILL, exception="TypeError", killer=Killer.EXCEPTION)
     strict = Policy(confirm=2, assertion_only=True)
