@@ -103,7 +103,7 @@ def survey(request: Request, repository: Repository) -> Survey:
         UsageError: An option, the configuration or a path is wrong.
         TableError: A table is malformed.
     """
-    configured = _Configured(repository, request)
+    configured = Configured(repository, request)
     config = configured.of("")
     patch = _patch(request, configured)
     listing = new_outcomes(patch.files, _kinds(config))
@@ -119,7 +119,7 @@ def survey(request: Request, repository: Repository) -> Survey:
     return Survey(repository, patch, listing, projects, scope, renames, configured.notes())
 
 
-class _Configured:
+class Configured:
     """Reads configurations and tables of head and base, as each is needed."""
 
     def __init__(self, repository: Repository, request: Request) -> None:
@@ -194,7 +194,7 @@ def _kinds(config: Config) -> tuple[Kind, ...]:
     return tuple(Kind(kind) for kind in config.extra_kinds)
 
 
-def _patch(request: Request, configured: _Configured) -> Patch:
+def _patch(request: Request, configured: Configured) -> Patch:
     config = configured.of("")
     rules = Rules(config.include, config.exclude)
     if configured.base is None:
@@ -267,7 +267,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _projects(
-    configured: _Configured, listing: OutcomeList, folders: Mapping[str, str]
+    configured: Configured, listing: OutcomeList, folders: Mapping[str, str]
 ) -> Iterator[ProjectSurvey]:
     for folder in sorted({"", *folders.values()}):
         config = configured.of(folder)
@@ -288,14 +288,14 @@ def _projects(
         )
 
 
-def _table(configured: _Configured, path: str) -> Table | None:
+def _table(configured: Configured, path: str) -> Table | None:
     if not configured.head:
         return read_file(configured.repository.top / path, path)
     content = configured.content(path, configured.head)
     return None if content is None else read(content, path)
 
 
-def _base_table(configured: _Configured, path: str, table: Table | None) -> Table | None:
+def _base_table(configured: Configured, path: str, table: Table | None) -> Table | None:
     if configured.base is None or table is None or not table.entries:
         return None
     content = configured.content(path, configured.base.commit)
