@@ -10,6 +10,7 @@ import sysconfig
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -63,8 +64,13 @@ def measure_start(workload: Workload, work: Path, turns: int) -> list[Measure]:
     Raises:
         ScriptError: The gate finds something.
     """
-    command = [workload.environment.command("invertgate"), "run", "--changed", *workload.asked]
-    click = [workload.environment.python, "-c", "import click"]
+    command: list[str | Path] = [
+        workload.environment.command("invertgate"),
+        "run",
+        "--changed",
+        *workload.asked,
+    ]
+    click: list[str | Path] = [workload.environment.python, "-c", "import click"]
     calls = noted_calls(command, workload.repository, work / "git")
     ours, bare, ratios = [], [], []
     for _ in range(turns * _ROUNDS):
@@ -107,7 +113,11 @@ def _call(git: str, noted: Path) -> Call:
     return Call(
         (git.encode(), *argv),
         Path((noted / "cwd").read_text("utf-8").rstrip("\n")),
-        dict((*each.split(b"=", 1),) for each in variables if b"=" in each),
+        {
+            name: text
+            for name, is_one, text in (each.partition(b"=") for each in variables)
+            if is_one
+        },
         (noted / "stdin").read_bytes(),
     )
 
@@ -172,7 +182,10 @@ def measure_listing(corpus: Path, turns: int) -> list[Measure]:
         sets[f"{repository.parent.name}, changed"] = changed(repository)
     return [
         _listing(
-            name, [(file.base, file.head) for file in files], lambda f=files: new_outcomes(f), turns
+            name,
+            [(file.base, file.head) for file in files],
+            partial(new_outcomes, files),
+            turns,
         )
         for name, files in sets.items()
         if files

@@ -137,7 +137,7 @@ def packaging(work: Path, corpus: Path, python: Path) -> Workload:
 
 
 def _bind(repository: Path, environment: Environment) -> None:
-    command = [environment.command("invertgate"), "bind", SPECIFIERS]
+    command: list[str | Path] = [environment.command("invertgate"), "bind", SPECIFIERS]
     options = ["--tests", TEST_SPECIFIERS, "--tries", "5"]
     finished = run([*command, *options], cwd=repository, environ=environ())
     if not (repository / TABLE).exists():
