@@ -35,11 +35,11 @@ class Property:
 class Selection:
     """The properties that a patch calls for."""
 
-    properties: tuple[Property, ...]
+    properties: tuple[Property, ...] = ()
     """In the order of their file, each once."""
-    reworded: frozenset[str]
+    reworded: frozenset[str] = frozenset()
     """Ids of those among them that the patch changes: priced, and not counted."""
-    unmapped: tuple[str, ...]
+    unmapped: tuple[str, ...] = ()
     """Production files that no property answers for, leaving aside what the patch changes."""
 
 
