@@ -41,7 +41,6 @@ def enter(number: int) -> None:
     boot = Here.boot
     settings.put(os.environ, settings.home_environment(boot, number))
     os.environ["PWD"] = os.getcwd()
-    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"]
     loaded = sys.modules.get("tempfile")
     if loaded is not None:
         vars(loaded)["tempdir"] = None  # it is asked for anew
@@ -58,12 +57,15 @@ def _remember() -> None:
 
 def invert(slots: tuple[int, ...]) -> None:
     """Invert outcomes in this process and in all that it starts from now on."""
+    if switch.SWITCH.inverted == frozenset(slots):
+        return
     switch.invert(slots)
-    if slots:
-        os.environ[settings.INVERT] = ",".join(str(slot) for slot in slots)
+    told = ",".join(str(slot) for slot in slots)
+    if told:
+        os.environ[settings.INVERT] = told
     else:
         os.environ.pop(settings.INVERT, None)
-    Here.hand_over.refresh()
+    Here.hand_over.put(settings.INVERT, told)
 
 
 def _note_script() -> None:

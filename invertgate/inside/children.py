@@ -37,6 +37,13 @@ class HandOver:
         """Take over what ``os.environ`` says of the switch now."""
         self._ours = {name: os.environ[name] for name in VARIABLES if name in os.environ}
 
+    def put(self, name: str, value: str) -> None:
+        """Change one variable; an empty one is taken away."""
+        if value:
+            self._ours[name] = value
+        else:
+            self._ours.pop(name, None)
+
     def variables(self) -> dict[str, str]:
         """Return what a child of ours is to have in its environment."""
         path = self._python_path(os.environ.get("PYTHONPATH", ""))

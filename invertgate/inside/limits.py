@@ -155,6 +155,10 @@ def guard(limits: Limits) -> None:
     if hard == resource.RLIM_INFINITY or seconds < hard:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+
+
+def go_first() -> None:
+    """Let the kernel, when memory runs out, end this process and its forks before others."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
             file.write("500")

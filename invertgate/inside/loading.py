@@ -7,6 +7,7 @@ private one, and ``SourceFileLoader.get_code``, so that whatever loads a source 
 
 from __future__ import annotations
 
+import _frozen_importlib_external as external
 import _imp
 import marshal
 import os
@@ -85,6 +86,14 @@ class Loading:
         self._files = {os.path.join(tree, file.path): file for file in self.boot.files}
         self._names = {os.path.basename(path) for path in self._files}
         self._sizes = {_size(path) for path in self._files}
+
+    def bytecode(self, path: str, cached: str) -> str:
+        """Return where the byte code of a module is kept: beside the tree, if it is of the tree."""
+        top = self.rebase.tree + os.sep
+        if not path.startswith(top):
+            return cached
+        folder = os.path.dirname(path[len(top) :])
+        return os.path.join(self.boot.bytecode(self.number), folder, os.path.basename(cached))
 
     def woven_file(self, path: str) -> WovenFile | None:
         """Return the file with rows that a path means, if it is one."""
@@ -303,8 +312,47 @@ def install(boot: Boot, number: int) -> Loading:
             SWITCH.board.bare(file.number)
         return code if code is not None else original(self, fullname)
 
+    _keep_bytecode(loading)
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
     return loading
+
+
+def _keep_bytecode(loading: Loading) -> None:
+    """Keep the byte code of the tree's modules beside the tree, and write none anywhere else.
+
+    What lies elsewhere is read where it lies: to compile pytest anew costs more than a run. The
+    user's environment is not written.
+    """
+    where: Callable[..., str] = external.cache_from_source
+    write = SourceFileLoader._cache_bytecode  # type: ignore[attr-defined]  # noqa: SLF001
+
+    def cache_from_source(
+        path: str, debug_override: bool | None = None, *, optimization: str | None = None
+    ) -> str:
+        cached = where(path, debug_override, optimization=optimization)
+        return loading.bytecode(os.fspath(path), cached)
+
+    def cache_bytecode(self: SourceFileLoader, source: str, cached: str, content: bytes) -> None:
+        if cached.startswith(loading.boot.scratch):
+            write(self, source, cached, content)
+
+    vars(external)["cache_from_source"] = cache_from_source
+    SourceFileLoader._cache_bytecode = cache_bytecode  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def keep_rewritten_tests(loading: Loading) -> None:
+    """Keep the byte code of test modules, whose asserts pytest rewrites, beside the tree too."""
+    from pathlib import Path
+
+    from _pytest.assertion import rewrite
+
+    original = rewrite.get_cache_dir
+
+    def get_cache_dir(path: Path) -> Path:
+        found = original(path)
+        return Path(loading.bytecode(str(path), str(found / path.name))).parent
+
+    rewrite.get_cache_dir = get_cache_dir  # type: ignore[assignment]
 
 
 def move_to_front() -> None:

@@ -18,7 +18,7 @@ from . import boot, measure, record, settings
 from .cold import Cold
 from .items import PROPERTY, report_on
 from .limits import die_with_parent
-from .loading import move_to_front, rebased_path
+from .loading import keep_rewritten_tests, move_to_front, rebased_path
 from .observe import Collecting, Searching
 from .worker import OtherKeeping, Worker
 
@@ -31,6 +31,7 @@ _WELL_KNOWN: Final = frozenset(("_pytest", "xdist", "_invertgate_inside"))
 
 sys.path[:] = rebased_path(boot.Here.loading)  # xdist brings along the controller's
 move_to_front()
+keep_rewritten_tests(boot.Here.loading)
 measure.start()
 
 

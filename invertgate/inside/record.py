@@ -3,12 +3,13 @@
 import os
 import sys
 from collections.abc import Generator
-from types import FrameType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any, Final
 
 import pytest
-from _pytest._code.code import ReprExceptionInfo, ReprTraceback
+from _pytest._code.code import ReprTraceback
 from _pytest.outcomes import Exit, Failed
+from _pytest.runner import runtestprotocol
 
 from . import boot
 from .loading import note_bare_modules
@@ -29,11 +30,15 @@ Record = dict[str, Any]
 class Recorder:
     """A plugin that follows one item through its phases."""
 
-    def __init__(self, item: pytest.Item) -> None:
-        self._item = item
+    def __init__(self) -> None:
+        self._item: pytest.Item | None = None
         self._phases: dict[str, str] = {}
         self._call_errors: list[BaseException] = []
         self._errors: dict[str, BaseException] = {}
+
+    def follow(self, item: pytest.Item) -> None:
+        """Choose the item; there is one in the life of a process."""
+        self._item = item
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
@@ -47,7 +52,7 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note how a phase ended; a subtest that fails makes its test's call phase fail."""
-        if report.nodeid != self._item.nodeid:
+        if self._item is None or report.nodeid != self._item.nodeid:
             return
         phase = str(report.when)
         if self._phases.get(phase) != "failed":
@@ -61,7 +66,7 @@ class Recorder:
         self._errors[phase] = error
         self._phases[phase] = "failed"
 
-    def record(self) -> Record:
+    def record(self, item: pytest.Item) -> Record:
         """Return ending, phase and exception of the run."""
         for phase, said in self._phases.items():
             if said == "passed" or (phase == "teardown" and self._phases.get("call") == "failed"):
@@ -70,7 +75,7 @@ class Recorder:
             return {
                 "ending": ending,
                 "phase": phase,
-                **_described(self._item, self._errors.get(phase)),
+                **_described(item, self._errors.get(phase)),
             }
         done = {"setup", "call", "teardown"} <= self._phases.keys()
         return {"ending": "passed" if done else "ended without a report"}
@@ -156,51 +161,113 @@ def run(item: pytest.Item, *, look_around: bool) -> Record:
         item: a collected item; nothing else has run in this process.
         look_around: also note which files with rows this process holds without being woven.
     """
-    recorder = Recorder(item)
+    recorder = _recorder(item.config)
+    recorder.follow(item)
     _ask_for_no_traceback(item)
-    manager = item.config.pluginmanager
-    manager.register(recorder, "invertgate-recorder")
     item.session.items = [item]
     item.session.testscollected = 1
     try:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
-        record = recorder.record()
+        record = recorder.record(item)
     except Exit as error:
         record = {"ending": "exited", "message": str(error)}
     except KeyboardInterrupt as error:
         recorder.interrupted(error)
-        record = recorder.record()
+        record = recorder.record(item)
     if look_around:
-        note_bare_modules(boot.Here.loading, list(sys.modules.values()))
+        note_bare_modules(boot.Here.loading, _new_modules())
     return record
+
+
+def prepare(config: pytest.Config) -> None:
+    """Do once, in the process that is forked from, what every run would have to do.
+
+    Each page of memory that a fork writes to is copied for it, and reading an object writes to it.
+    """
+    global _names, _newest, _told_of_items  # noqa: PLW0603
+    _recorder(config)
+    even_out_depth()
+    hooks = (config.hook.pytest_runtest_logstart, config.hook.pytest_runtest_logfinish)
+    makers = [impl.function.__module__ for hook in hooks for impl in hook.get_hookimpls()]
+    _told_of_items = any(not maker.startswith("_pytest.") for maker in makers)
+    note_bare_modules(boot.Here.loading, list(sys.modules.values()))
+    _names = len(sys.modules)
+    for name, module in sys.modules.items():
+        _modules[id(module)] = module
+        _newest = (name, module)
+
+
+_modules: dict[int, ModuleType] = {}
+"""Modules, by their identity, that were looked at before the fork."""
+_told_of_items = True
+"""Somebody else than pytest wants to know when an item begins and ends."""
+_names = 0
+_newest: tuple[str, ModuleType] | None = None
+
+
+def _new_modules() -> list[ModuleType]:
+    if _newest is not None and len(sys.modules) == _names:
+        name = next(reversed(sys.modules))
+        if name == _newest[0] and sys.modules[name] is _newest[1]:
+            return []
+    return [module for module in list(sys.modules.values()) if id(module) not in _modules]
+
+
+_RECORDER: Final = "invertgate-recorder"
+
+
+def _recorder(config: pytest.Config) -> Recorder:
+    known = config.pluginmanager.get_plugin(_RECORDER)
+    if isinstance(known, Recorder):
+        return known
+    recorder = Recorder()
+    config.pluginmanager.register(recorder, _RECORDER)
+    return recorder
 
 
 def protocol(item: pytest.Item) -> None:
     """Run one item as pytest does, without the ways of plugins that would run it again."""
-    from _pytest.runner import runtestprotocol
-
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    if _told_of_items:
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     runtestprotocol(item, nextitem=None)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    if _told_of_items:
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
 
 
 def _ask_for_no_traceback(item: pytest.Item) -> None:
     """Ask for no traceback as text: it costs more than the run that it tells of."""
     for name in ("repr_failure", "_repr_failure_py"):
-        setattr(item, name, _short_representation)
+        setattr(item, name, _Representation)
 
 
-def _short_representation(
-    excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object
-) -> object:
-    """Return what hooks of a project may look at: where it crashed, and a message."""
-    try:
-        return ReprExceptionInfo(
-            reprcrash=excinfo._getreprcrash(),  # noqa: SLF001  # hooks read it; it has no other maker
-            reprtraceback=ReprTraceback([], None, style="short"),
-        )
-    except Exception:  # noqa: BLE001  # an exception that cannot be shown, or another pytest
-        return "not asked for"
+class _Representation:
+    """What hooks of a project may look at: where it crashed, made out when it is asked for."""
+
+    def __init__(
+        self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object
+    ) -> None:
+        self._excinfo = excinfo
+        self.sections: list[tuple[str, str, str]] = []
+
+    @property
+    def reprcrash(self) -> object:
+        """Return path, line and message of the crash."""
+        return self._excinfo._getreprcrash()  # noqa: SLF001  # it has no other maker
+
+    @property
+    def reprtraceback(self) -> ReprTraceback:
+        """Return an empty traceback."""
+        return ReprTraceback([], None, style="short")
+
+    def addsection(self, name: str, content: str, sep: str = "-") -> None:
+        """Take a section, as pytest's own representations do."""
+        self.sections.append((name, content, sep))
+
+    def toterminal(self, terminal: object) -> None:
+        """Write nothing: nobody reads it."""
+
+    def __str__(self) -> str:
+        return str(self.reprcrash)
 
 
 _MOST_EXTRA_FRAMES: Final = 200
@@ -224,12 +291,17 @@ def depth() -> int:
 
 
 def even_out_depth() -> None:
-    """Let a fork recurse as deep as plain pytest could: it begins on a deeper stack."""
-    extra = depth() + _FRAMES_OF_OURS - _plain_depth
+    """Let forks of this process recurse as deep as plain pytest could: they begin deeper.
+
+    Called from where a file is opened, some frames above the place where its runs are forked.
+    """
+    extra = depth() + _FRAMES_TO_A_RUN + _FRAMES_OF_OURS - _plain_depth
     if _plain_depth and 0 < extra < _MOST_EXTRA_FRAMES:
         sys.setrecursionlimit(sys.getrecursionlimit() + extra)
 
 
+_FRAMES_TO_A_RUN: Final = 2
+"""``answer``, ``carry_out``, ``_warm`` and ``_forked``, in place of ``open`` and ``prepare``."""
 _FRAMES_OF_OURS: Final = 2
 """``run`` and ``protocol``, in place of pytest's loop and its own protocol, and one above."""
 

@@ -104,6 +104,7 @@ class Runner:
 
     def _warm(self, order: Order) -> Record:
         item = self._items[order.test]
+        _ = item.location  # the item keeps it, so that no fork has to find it
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -165,10 +166,8 @@ def _forked(item: pytest.Item, order: Order, writer: int) -> NoReturn:
         channel = fcntl.fcntl(writer, fcntl.F_DUPFD_CLOEXEC, _HIGH)
         os.close(writer)
         os.setsid()
-        limits.die_with_parent()
         limits.guard(order.limits)
         boot.invert(order.slots)
-        record.even_out_depth()
         told = record.run(item, look_around=not order.slots)
         status = 0 if told["ending"] == "passed" else 1
         if _getpid() == ours:
@@ -211,14 +210,27 @@ def _await_fork(pid: int, reader: int, run_limits: Limits) -> Record:
 
 def _reaped(pid: int) -> int:
     """Wait for a run that has told its last; one that does not end by itself is ended."""
-    end = time.monotonic() + _GRACE
-    while time.monotonic() < end:
-        found, status = os.waitpid(pid, os.WNOHANG)
-        if found:
-            return status
-        time.sleep(_NAP)
-    os.kill(pid, signal.SIGKILL)
+    if not _ends_within(pid, _GRACE):
+        os.kill(pid, signal.SIGKILL)
     return os.waitpid(pid, 0)[1]
+
+
+def _ends_within(pid: int, seconds: float) -> bool:
+    """Wait for a child to end, without taking its status."""
+    if not hasattr(os, "pidfd_open"):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return True
+            time.sleep(_NAP)
+        return False
+    handle = os.pidfd_open(pid)
+    try:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+    finally:
+        os.close(handle)
 
 
 def _understood(line: bytes, code: int) -> Record:

@@ -78,6 +78,10 @@ class Boot:
         """Return the top of the copy in which nothing is ever run."""
         return os.path.join(self.scratch, "pristine", self.name)
 
+    def bytecode(self, number: int) -> str:
+        """Return the folder for the byte code of a tree's modules."""
+        return os.path.join(self.scratch, str(number), "pyc")
+
     def board(self, number: int) -> str:
         """Return the path of a tree's board."""
         return os.path.join(self.scratch, str(number), "board")
@@ -113,7 +117,6 @@ def private_variables(place: str, number: int) -> dict[str, str]:
         TREE: str(number),
         "HOME": os.path.join(place, "home"),
         "TMPDIR": os.path.join(place, "tmp"),
-        "PYTHONPYCACHEPREFIX": os.path.join(place, "pyc"),
         "HYPOTHESIS_STORAGE_DIRECTORY": os.path.join(place, "tmp", "hypothesis"),
     }
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
-from . import limits
+from . import limits, record
 from .collected import Collected
 from .limits import Limits
 from .runs import Order, Runner
@@ -54,6 +54,7 @@ class Zygote:
         except BaseException as error:  # noqa: BLE001  # whatever a test module does at import
             self._collected.errors[file] = f"{type(error).__name__}: {error}"[:400]
         self._runner.settle()
+        record.prepare(config)
         if board is not None:
             board.keep_files()
         gc.collect()
@@ -128,6 +129,7 @@ def _ended_badly(
     try:
         limits.die_with_parent()
         limits.adopt_orphans()
+        limits.go_first()
         opened = zygote.open(file)
         is_open[0] = 1
         if not told:

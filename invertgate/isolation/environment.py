@@ -24,8 +24,6 @@ _NOT_PASSED_ON: Final = frozenset(
         "XDG_DATA_HOME",
         "XDG_STATE_HOME",
         "XDG_RUNTIME_DIR",
-        "PYTHONDONTWRITEBYTECODE",
-        "PYTHONPYCACHEPREFIX",
     )
 )
 """Variables that would lead a test back to the user's own folders, or to another tool."""

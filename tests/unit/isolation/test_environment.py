@@ -20,11 +20,12 @@ def test_private_folders_take_the_place_of_the_users(trees: Trees) -> None:
 
 
 def test_git_and_other_tools_do_not_reach_in(trees: Trees) -> None:
-    given = {"GIT_DIR": "/repo/.git", "COV_CORE_SOURCE": "x", "PYTHONDONTWRITEBYTECODE": "1"}
+    given = {"GIT_DIR": "/repo/.git", "COV_CORE_SOURCE": "x", "INVERTGATE_RUN": "/tmp/other"}
 
     made = environment({**given, "KEPT": "yes"}, trees, "")
 
-    assert not given.keys() & made.keys()
+    assert not {"GIT_DIR", "COV_CORE_SOURCE"} & made.keys()
+    assert made["INVERTGATE_RUN"] == str(trees.scratch)
     assert made["KEPT"] == "yes"
 
 
