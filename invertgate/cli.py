@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 import click
 
 from invertgate import __version__
+from invertgate.cli_lanes import COMMANDS
 from invertgate.errors import ExitCode, InvertgateError
 from invertgate.options import OPTIONS, Option
 from invertgate.report.document import BindReport, Report
@@ -161,7 +162,7 @@ _paths = click.argument("paths", nargs=-1, metavar="[PATH]...")
     epilog="Start with `invertgate run --changed`: it lists the new outcomes of your patch and "
     "writes a table for them. `invertgate bind` fills it. Exit codes: 0 passed, 1 findings, "
     "2 usage, configuration or table, 3 unproven, 4 a claimed test is red, 5 no base, 6 a file "
-    "does not parse, 8 on hold, 70 a bug, 130 interrupted.",
+    "does not parse, 7 turned away by a lane, 8 on hold, 70 a bug, 130 interrupted.",
 )
 @click.version_option(__version__, message="invertgate %(version)s")
 def command_line() -> None:
@@ -170,6 +171,10 @@ def command_line() -> None:
     An outcome is one way that an if, except, case or else can go. A row is bound if the test that
     claims it passes as things are, and fails when just that outcome is inverted.
     """
+
+
+for _command in COMMANDS:
+    command_line.add_command(_command)
 
 
 @command_line.command()

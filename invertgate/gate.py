@@ -10,6 +10,7 @@ from pathlib import Path
 
 from invertgate.covered import without_experiment
 from invertgate.experiment.plan import by_test
+from invertgate.frozen import flaky_tests, without_flaky
 from invertgate.model import Result, Row
 from invertgate.patch.git import open_repository
 from invertgate.report import store
@@ -111,6 +112,15 @@ def _judged(request: Request, seen: Survey, project: ProjectSurvey, found: _Foun
         _note(project, matched, found)
         _write_stub(request, seen, project, matched, found)
         return
+    flaky = flaky_tests(
+        seen.repository,
+        project.folder,
+        seen.patch.base,
+        request.head,
+        request.today,
+        project.config.max_quarantine_days,
+    )
+    found.notes += flaky.notes
     outcomes = [row.outcome for row in matched.rows]
     most = len({claim.test for row in matched.rows for claim in row.claims}) or len(outcomes)
     with laboratory(request, seen, project, outcomes, most_workers=most) as lab:
@@ -119,9 +129,11 @@ def _judged(request: Request, seen: Survey, project: ProjectSurvey, found: _Foun
             found.notes += markers.notes
             matched = seen.matched(project, markers.tests)
         _note(project, matched, found)
-        spared = without_experiment(request, seen, project, lab, _claimed(matched))
+        held = without_flaky(_claimed(matched), flaky.live, project.folder)
+        spared = without_experiment(request, seen, project, lab, held.rows)
         found.notes += spared.notes
-        found.results += (*spared.results, *_results(request, lab, spared.rows))
+        judged = _results(request, lab, spared.rows)
+        found.results += (*held.results, *spared.results, *judged)
     _write_stub(request, seen, project, matched, found)
 
 

@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Protocol
 
 from invertgate.report.document import BindReport, Report
 from invertgate.report.progress import Progress, Silent
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,13 @@ class Request:
     """List outcomes and run nothing."""
     environment: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = field(default_factory=Silent)
+    now: datetime = field(default_factory=_now)
+    """When it was asked for; lists that expire go by its day in UTC."""
+
+    @property
+    def today(self) -> date:
+        """Return the day in UTC, whatever the machine's zone."""
+        return self.now.astimezone(UTC).date()
 
 
 class UseCases(Protocol):

@@ -75,6 +75,7 @@ def select(
     production: Sequence[str],
     changed: frozenset[str],
     first_match: Matches,
+    moved: Sequence[str] = (),
 ) -> Selection:
     """Find the properties that changed files call for.
 
@@ -84,11 +85,13 @@ def select(
         changed: Ids of properties that the patch rewords. They stay priced, or else a patch could
             buy itself room, and they answer for no file.
         first_match: Matches globs.
+        moved: Where production files stood at the base: they call for their properties too, and
+            need none where a file was only moved away.
     """
     called = tuple(
         stated
         for stated in properties
-        if any(first_match(path, stated.files) for path in production)
+        if any(first_match(path, stated.files) for path in (*production, *moved))
     )
     standing = [stated for stated in called if stated.id not in changed]
     unmapped = tuple(

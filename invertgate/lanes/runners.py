@@ -196,8 +196,9 @@ def run_all(
             return [future.result() for future in futures]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            while wait(futures, timeout=_WAIT).not_done:
+            while not all(future.done() for future in futures):
                 abandon()
+                wait(futures, timeout=_WAIT)
             raise
 
 
