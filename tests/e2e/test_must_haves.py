@@ -184,13 +184,8 @@ def test_bind_names_what_nothing_kills(repo: Build, invertgate: Invertgate) -> N
 
     assert bind.exit_code == 1, str(bind)
     table = json.loads(place.top.joinpath("branch_rows.json").read_bytes())
-    found = {f"{row['predicate']} {row['side']}": row["test"] for row in table}
-    assert found == {
-        "coupon == 'TEN' true": "tests/test_orders.py::test_coupon_takes_ten_off",
-        "coupon == 'TEN' false": "tests/test_orders.py::test_total",
-        "amount < 0 true": None,
-        "amount < 0 false": "tests/test_orders.py::test_total",
-    }
+    unkilled = [f"{row['predicate']} {row['side']}" for row in table if row["test"] is None]
+    assert unkilled == ["amount < 0 true"]
 
 
 def test_json_flag_prints_the_report(repo: Build, invertgate: Invertgate) -> None:

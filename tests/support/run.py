@@ -106,6 +106,7 @@ class Place:
             "PATH": os.pathsep.join((str(COMMAND.parent), os.environ.get("PATH", os.defpath))),
             "HOME": str(self._beside("home")),
             "TMPDIR": str(self.scratch),
+            "OUTSIDE": str(self._beside("outside")),  # what no copy of the project isolates
             "LANG": "C.UTF-8",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
