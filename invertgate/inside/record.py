@@ -13,7 +13,7 @@ from _pytest.runner import runtestprotocol
 
 from . import boot
 from .loading import note_bare_modules
-from .switch import FLAG_LOST_CHILD, FLAG_OLD_PYTHON, SWITCH
+from .switch import FLAG_LOST_CHILD, FLAG_OLD_PYTHON
 
 _LONGEST_MESSAGE: Final = 400
 _TEST_FOLDERS: Final = frozenset(("test", "tests", "testing"))
@@ -306,12 +306,11 @@ _FRAMES_OF_OURS: Final = 2
 """``run`` and ``protocol``, in place of pytest's loop and its own protocol, and one above."""
 
 
-def notes_of_board() -> list[str]:
-    """Return what the board says stood in the way of proof."""
-    board = SWITCH.board
+def notes_of_board(content: bytes) -> list[str]:
+    """Return what a board says stood in the way of proof."""
     notes = []
-    if board is not None and board.flagged(FLAG_LOST_CHILD):
+    if content and content[FLAG_LOST_CHILD]:
         notes.append("child without the switch")
-    if board is not None and board.flagged(FLAG_OLD_PYTHON):
+    if content and content[FLAG_OLD_PYTHON]:
         notes.append("child on a Python older than 3.11")
     return notes

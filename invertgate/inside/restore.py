@@ -9,6 +9,7 @@ import ctypes
 import os
 import shutil
 import sys
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ _CHANGES: Final = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
 """``IN_MODIFY``, ``IN_ATTRIB``, ``IN_CLOSE_WRITE``, ``IN_MOVED_FROM``, ``IN_MOVED_TO``,
 ``IN_CREATE``, ``IN_DELETE``, ``IN_DELETE_SELF``, ``IN_MOVE_SELF``."""
 _ONLY_FOLDERS: Final = 0x01000000
+_WANTED: Final = _CHANGES | _ONLY_FOLDERS
 _BUFFER: Final = 1 << 16
 _SPARE: Final = "settled"
 """How the names of copies begin, beside the tree."""
@@ -25,7 +27,7 @@ class Tree:
     """A folder, and what it has to be again after every run."""
 
     def __init__(self, top: str, spare: str, reference: str = "", leave: str = "") -> None:
-        """Watch a folder.
+        """Take a folder as it is.
 
         Args:
             top: The folder.
@@ -33,56 +35,94 @@ class Tree:
             reference: Such a copy, if there is one already.
             leave: A name that is left alone.
         """
-        self._top = top
+        self.top = top
+        self.leave = frozenset((leave,))
         self._spare = spare
-        self._leave = frozenset((leave,))
         self._reference = reference or self._copied()
-        self._watch = _watch()
-        if self._watch >= 0:
-            self._watch_all()
-        self._may_differ = bool(reference)
 
     def settle(self) -> None:
         """Take the folder as it is now for what runs start from."""
-        may_differ = self._has_changed() or self._may_differ
-        self._may_differ = False
-        if may_differ and _compared(self._top, self._reference, self._leave, mend=False):
+        if _compared(self.top, self._reference, self.leave, mend=False):
             self._spare += "+"
             self._reference = self._copied()
 
-    def restore(self) -> None:
-        """Put back what was changed since the folder was settled."""
-        if not self._has_changed():
-            return
-        if _compared(self._top, self._reference, self._leave, mend=True) and self._watch >= 0:
-            self._watch_all()
+    def mend(self) -> bool:
+        """Put back what was changed since the folder was settled; tell whether anything was."""
+        return _compared(self.top, self._reference, self.leave, mend=True)
 
     def _copied(self) -> str:
         shutil.rmtree(self._spare, ignore_errors=True)
         shutil.copytree(
-            self._top, self._spare, symlinks=True, ignore=lambda _, names: self._leave & set(names)
+            self.top, self._spare, symlinks=True, ignore=lambda _, names: self.leave & set(names)
         )
         return self._spare
 
+
+class Folders:
+    """The private folders of a process, watched together."""
+
+    def __init__(self, place: str, trees: Sequence[Tree], kept: Iterable[str]) -> None:
+        """Begin to watch.
+
+        Args:
+            place: The folder in which the trees lie beside each other.
+            trees: What is put back after a run.
+            kept: Names in that folder that belong there; others are removed.
+        """
+        self._place = place
+        self._trees = trees
+        self._kept = frozenset((*os.listdir(place), *kept))
+        self._watch = _watch()
+        self._watch_all()
+        self._settle()
+
+    def settle(self) -> None:
+        """Take all folders as they are now for what runs start from."""
+        if self._has_changed():
+            self._settle()
+
+    def _settle(self) -> None:
+        for tree in self._trees:
+            tree.settle()
+
+    def restore(self, *, anyway: bool = False) -> None:
+        """Make all folders again what they were when they were settled.
+
+        Args:
+            anyway: Do not rely on what the kernel told: another process may have heard it.
+        """
+        if not self._has_changed() and not anyway:
+            return
+        mended = [tree.mend() for tree in self._trees]
+        for name in os.listdir(self._place):
+            if name not in self._kept and not name.startswith(_SPARE):
+                _remove(os.path.join(self._place, name))
+        if any(mended):
+            self._watch_all()
+
     def _watch_all(self) -> None:
-        for folder, names, _ in os.walk(self._top):
-            names[:] = [name for name in names if name not in self._leave]
+        folders = [self._place]
+        for tree in self._trees:
+            for folder, names, _ in os.walk(tree.top):
+                names[:] = [name for name in names if name not in tree.leave]
+                folders.append(folder)
+        for folder in folders:
             path = os.fsencode(folder)
-            if _libc().inotify_add_watch(self._watch, path, _CHANGES | _ONLY_FOLDERS) < 0:
+            if self._watch >= 0 and _libc().inotify_add_watch(self._watch, path, _WANTED) < 0:
                 os.close(self._watch)  # out of watches: compare from now on
                 self._watch = -1
-                return
-        self._events()
+        self._has_changed()
 
     def _has_changed(self) -> bool:
-        return self._watch < 0 or self._events()
-
-    def _events(self) -> bool:
         """Read away what the kernel has to tell; say whether there was anything."""
+        if self._watch < 0:
+            return True
         changed = False
-        with contextlib.suppress(BlockingIOError):
+        try:
             while os.read(self._watch, _BUFFER):
                 changed = True
+        except BlockingIOError:
+            return changed
         return changed
 
 
@@ -161,10 +201,3 @@ def _remove(path: str) -> None:
     else:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
-
-
-def empty_beside(folder: str, kept: frozenset[str]) -> None:
-    """Remove what a run has put beside its tree; ``kept`` are the names that belong there."""
-    for name in os.listdir(folder):
-        if name not in kept and not name.startswith(_SPARE):
-            _remove(os.path.join(folder, name))

@@ -13,15 +13,15 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import pytest
 
 from . import boot, limits, record, settings
 from .limits import Limits
 from .record import Record
-from .restore import Tree, empty_beside
-from .switch import SWITCH
+from .restore import Folders, Tree
+from .switch import SWITCH, Board
 
 _exit: Final = os._exit  # bound now: a test may leave its own in their places
 _getpid: Final = os.getpid
@@ -32,7 +32,12 @@ _HIGH: Final = 200
 """Descriptors of ours start here, out of the way of tests that close the low ones."""
 _PIECE: Final = 1 << 16
 _GRACE: Final = 1.0
-_NAP: Final = 0.0002
+_AT_FIRST: Final = 0.05
+"""Seconds of waiting before anything is watched."""
+
+Raw = dict[str, Any]
+"""What a process knows of a run that it carried out: ``told`` (a line of JSON), ``status`` (as
+``waitpid`` has it) or ``passed`` (a limit), ``seconds``, ``cpu``, ``board``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,47 +67,37 @@ class Runner:
         self._folder = folder
         here = boot.Here
         top = here.boot.tree(here.loading.number)
-        spare = partial(os.path.join, folder)
-        self._trees = [Tree(top, spare("settled-tree"), here.boot.pristine(), leave=".git")]
-        self._trees += [
-            Tree(path, spare(f"settled-{os.path.basename(path)}"))
-            for path in (*map(spare, _PRIVATE), os.path.join(top, ".git"))
+        beside = partial(os.path.join, folder)
+        trees = [Tree(top, beside("settled-tree"), here.boot.pristine(), leave=".git")]
+        trees += [
+            Tree(path, beside(f"settled-{os.path.basename(path)}"))
+            for path in (*map(beside, _PRIVATE), os.path.join(top, ".git"))
             if os.path.isdir(path)
         ]
-        self._beside = frozenset((*os.listdir(folder), *_WRITTEN))
-        self.settle()
+        self.folders = Folders(folder, trees, _WRITTEN)
 
-    def settle(self) -> None:
-        """Take all private folders as they are now for what every run starts from."""
-        for tree in self._trees:
-            tree.settle()
+    def carry_out(self, order: Order) -> Raw:
+        """Carry out one run, and leave nothing of it.
 
-    def restore(self) -> None:
-        """Make all private folders again what they were when they were settled."""
-        for tree in self._trees:
-            tree.restore()
-        empty_beside(self._folder, self._beside)
-
-    def carry_out(self, order: Order) -> Record:
-        """Carry out one run, and leave nothing of it."""
-        if SWITCH.board is not None:
-            SWITCH.board.clear()
+        Returns:
+            What it told, not yet understood: every page that this process writes to between two
+            forks is copied for it, so the worker reads it (``understood``).
+        """
+        board = SWITCH.board
+        if board is not None:
+            board.clear()
         started = time.monotonic()
         before = _children_cpu()
-        result = self._cold(order) if order.cold else self._warm(order)
-        result["seconds"] = time.monotonic() - started
+        raw = self._cold(order) if order.cold else self._warm(order)
+        raw["seconds"] = time.monotonic() - started
         if limits.reap():
             limits.end_below(os.getpid())
-        result["cpu"] = _children_cpu() - before
-        if result["cpu"] > order.limits.cpu and result["ending"] in ("passed", "failed"):
-            result["ending"] = "cpu time used up"
-        result["taken"] = SWITCH.board.all_taken() if SWITCH.board is not None else []
-        result["notes"] = record.notes_of_board()
-        result["bare"] = SWITCH.board.all_bare() if SWITCH.board is not None else []
-        self.restore()
-        return result
+        raw["cpu"] = _children_cpu() - before
+        raw["board"] = board.content() if board is not None else b""
+        self.folders.restore()
+        return raw
 
-    def _warm(self, order: Order) -> Record:
+    def _warm(self, order: Order) -> Raw:
         item = self._items[order.test]
         _ = item.location  # the item keeps it, so that no fork has to find it
         reader, writer = os.pipe()
@@ -116,7 +111,7 @@ class Runner:
         finally:
             os.close(reader)
 
-    def _cold(self, order: Order) -> Record:
+    def _cold(self, order: Order) -> Raw:
         told = os.path.join(self._folder, "cold.json")
         answer = os.path.join(self._folder, "answer.json")
         with contextlib.suppress(FileNotFoundError):
@@ -186,51 +181,41 @@ def _tell(channel: int, told: Record) -> None:
         line = line[_write(channel, line) :]
 
 
-def _await_fork(pid: int, reader: int, run_limits: Limits) -> Record:
+def _await_fork(pid: int, reader: int, run_limits: Limits) -> Raw:
     poll = select.poll()
     poll.register(reader, select.POLLIN | select.POLLHUP)
-    pieces = bytearray()
+    told = b""
 
     def ended(seconds: float) -> bool:
+        nonlocal told
         if not poll.poll(seconds * 1000):
             return False
         piece = os.read(reader, _PIECE)
-        pieces.extend(piece)
-        return not piece or pieces.endswith(b"\n")
+        told += piece
+        return not piece or told.endswith(b"\n")
 
-    passed = limits.watch(pid, run_limits, ended)
+    passed = "" if ended(_AT_FIRST) else limits.watch(pid, run_limits, ended)
     if passed:
         limits.end_below(os.getpid())
-        return {"ending": passed}
-    status = _reaped(pid)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-    return _understood(bytes(pieces), os.waitstatus_to_exitcode(status))
-
-
-def _reaped(pid: int) -> int:
-    """Wait for a run that has told its last; one that does not end by itself is ended."""
-    if not _ends_within(pid, _GRACE):
+        return {"passed": passed}
+    if told and not poll.poll(_GRACE * 1000):  # it tells, and then it closes its end by ending
         os.kill(pid, signal.SIGKILL)
-    return os.waitpid(pid, 0)[1]
+    return {"told": told, "status": os.waitpid(pid, 0)[1]}
 
 
-def _ends_within(pid: int, seconds: float) -> bool:
-    """Wait for a child to end, without taking its status."""
-    if not hasattr(os, "pidfd_open"):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-                return True
-            time.sleep(_NAP)
-        return False
-    handle = os.pidfd_open(pid)
-    try:
-        poll = select.poll()
-        poll.register(handle, select.POLLIN)
-        return bool(poll.poll(seconds * 1000))
-    finally:
-        os.close(handle)
+def understood(raw: Raw, order: Order) -> Record:
+    """Return what a run told, in the words of ``model.Run``."""
+    files, marks = Board.read(raw["board"], len(boot.Here.boot.files))
+    if raw.get("passed"):
+        result: Record = {"ending": raw["passed"]}
+    else:
+        result = _understood(raw["told"], os.waitstatus_to_exitcode(raw["status"]))
+    if raw["cpu"] > order.limits.cpu and result["ending"] in ("passed", "failed"):
+        result["ending"] = "cpu time used up"
+    result.update(test=order.test, inverted=bool(order.slots), cold=order.cold)
+    result.update(seconds=raw["seconds"], cpu=raw["cpu"])
+    result.update(taken=marks, bare=files, notes=record.notes_of_board(raw["board"]))
+    return result
 
 
 def _understood(line: bytes, code: int) -> Record:
@@ -249,7 +234,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _await_process(process: "subprocess.Popen[bytes]", answer: str, run_limits: Limits) -> Record:
+def _await_process(process: "subprocess.Popen[bytes]", answer: str, run_limits: Limits) -> Raw:
     def ended(seconds: float) -> bool:
         try:
             process.wait(seconds)
@@ -261,11 +246,11 @@ def _await_process(process: "subprocess.Popen[bytes]", answer: str, run_limits: 
     if passed:
         limits.end_below(os.getpid())
         process.wait()
-        return {"ending": passed}
+        return {"passed": passed}
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    try:
-        with open(answer, "rb") as file:
-            return _understood(file.read(), process.returncode)
-    except OSError:
-        return _understood(b"", process.returncode)
+    told = b""
+    with contextlib.suppress(OSError), open(answer, "rb") as file:
+        told = file.read()
+    code = process.returncode
+    return {"told": told, "status": -code if code < 0 else code << 8}

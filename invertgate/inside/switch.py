@@ -91,8 +91,18 @@ class Board:
 
     def all_taken(self) -> list[int]:
         """Return the slots of all outcomes that were taken."""
-        marks = self._memory[self._first_slot :]
-        return [slot for slot, mark in enumerate(marks) if mark] if any(marks) else []
+        return self.read(self.content(), self.files)[1]
+
+    def content(self) -> bytes:
+        """Return all that is noted, for :meth:`read`."""
+        return self._memory[:]
+
+    @staticmethod
+    def read(content: bytes, files: int) -> tuple[list[int], list[int]]:
+        """Return the files that were executed without being woven, and the slots taken."""
+        bare = content[HEADER + files : HEADER + 2 * files]
+        marks = content[HEADER + 2 * files :]
+        return _set_in(bare), _set_in(marks)
 
     def remember(self) -> None:
         """Remember all that is noted now, for :meth:`recall`."""
@@ -106,6 +116,10 @@ class Board:
         """Forget what a run noted; what was kept of the files stays."""
         self._memory[: self._first_slot] = self._kept
         self._memory[self._first_slot :] = bytes(self.size - self._first_slot)
+
+
+def _set_in(marks: bytes) -> list[int]:
+    return [number for number, mark in enumerate(marks) if mark]
 
 
 def size_of(files: int, slots: int) -> int:

@@ -2,7 +2,7 @@
 
 import contextlib
 import fnmatch
-import json
+import marshal
 import os
 import socket
 import subprocess
@@ -18,7 +18,7 @@ from .collected import Collected
 from .items import ExperimentItem, experiment_item, report_of
 from .limits import adopt_orphans
 from .record import Record
-from .runs import Order, Runner
+from .runs import Order, Runner, understood
 from .steps import Experiment, Options, RowAtWork, holds, look, never_ended
 from .zygote import Answer, Request, Zygote, keep
 
@@ -138,9 +138,7 @@ class Worker(Collected):
         keeper = self._keeper if not order.other else self._other_keeper()
         assert keeper is not None  # noqa: S101  # made before any item is run
         keeper.open(order.test)
-        answer = keeper.ask({"run": told})
-        answer.update(test=order.test, inverted=bool(order.slots), cold=order.cold)
-        return answer
+        return understood(keeper.ask({"run": told}), order)
 
     def _other_keeper(self) -> "_Keeper | None":
         """Return the other process, started when it is first needed."""
@@ -183,14 +181,11 @@ class _Keeper:
     def ask(self, request: Request) -> Answer:
         """Send a request and wait for its answer."""
         try:
-            self._channel.write((json.dumps(request) + "\n").encode())
+            self._channel.write(marshal.dumps(request))
             self._channel.flush()
-            line = self._channel.readline()
-        except OSError:
-            line = b""
-        if not line:
+            answer: Answer = marshal.load(self._channel)  # noqa: S302  # written by our own fork
+        except (OSError, EOFError):
             os._exit(1)  # pytest-xdist replaces this worker, and tells that the experiment is lost
-        answer: Answer = json.loads(line)
         return answer
 
     def close(self) -> None:

@@ -7,8 +7,9 @@ give it, and no other file's import can make a test look better or worse than it
 a test ends is forked anew.
 """
 
+import contextlib
 import gc
-import json
+import marshal
 import mmap
 import os
 from collections.abc import Iterator
@@ -26,10 +27,12 @@ Request = dict[str, Any]
 Answer = dict[str, Any]
 
 
+_NOTHING_SEEN: Final[Answer] = {"seconds": 0.0, "cpu": 0.0, "board": b""}
 _UNCOLLECTABLE: Final[Answer] = {
     "ending": "collection error",
     "reason": "the process ended while the file was collected",
-    "taken": [],
+    "passed": "worker lost",
+    **_NOTHING_SEEN,
 }
 
 
@@ -53,7 +56,7 @@ class Zygote:
             config.hook.pytest_collection(session=self._session)
         except BaseException as error:  # noqa: BLE001  # whatever a test module does at import
             self._collected.errors[file] = f"{type(error).__name__}: {error}"[:400]
-        self._runner.settle()
+        self._runner.folders.settle()
         record.prepare(config)
         if board is not None:
             board.keep_files()
@@ -62,8 +65,8 @@ class Zygote:
         return {"at_import": board.all_taken() if board is not None else []}
 
     def restore(self) -> None:
-        """Make the tree what it was before the last file was collected."""
-        self._runner.restore()
+        """Make all folders what they were before the last file was collected."""
+        self._runner.folders.restore(anyway=True)
 
     def answer(self, request: Request) -> Answer:
         """Answer one request."""
@@ -88,15 +91,15 @@ def keep(zygote: Zygote, channel: Any) -> NoReturn:
 
     Args:
         zygote: As it is before collection; each fork uses it for one file.
-        channel: Requests and answers, a line of JSON each.
+        channel: Requests and answers.
     """
     try:
         limits.die_with_parent()
         limits.adopt_orphans()
         if SWITCH.board is not None:
             SWITCH.board.remember()
-        for line in channel:
-            _serve(zygote, channel, json.loads(line)["open"])
+        for line in _received(channel):
+            _serve(zygote, channel, line["open"])
     finally:
         limits.end_below(os.getpid())
         os._exit(0)
@@ -114,7 +117,7 @@ def _serve(zygote: Zygote, channel: Any, file: str) -> None:
             for _ in _requests(channel):
                 _say(channel, _UNCOLLECTABLE)
             return
-        _say(channel, {"ending": "worker lost", "taken": []})
+        _say(channel, {"passed": "worker lost", **_NOTHING_SEEN})
         told, is_open[0] = True, 0
 
 
@@ -144,14 +147,19 @@ def _ended_badly(
 
 def _requests(channel: Any) -> Iterator[Request]:
     """Yield requests until the file is closed, which is answered too: nobody reads ahead."""
-    for line in channel:
-        request: Request = json.loads(line)
-        if "close" in request:
+    for line in _received(channel):
+        if "close" in line:
             _say(channel, {"closed": True})
             return
-        yield request
+        yield line
+
+
+def _received(channel: Any) -> Iterator[Request]:
+    with contextlib.suppress(EOFError):
+        while True:
+            yield marshal.load(channel)  # noqa: S302  # only the worker has the other end
 
 
 def _say(channel: Any, told: Answer) -> None:
-    channel.write((json.dumps(told) + "\n").encode())
+    channel.write(marshal.dumps(told))
     channel.flush()
