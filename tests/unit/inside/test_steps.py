@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -79,7 +80,7 @@ def test_two_pairs_are_control_inverted_inverted_control() -> None:
 def test_the_last_run_is_a_control(confirm: int, letters: str) -> None:
     bench, some = Scripted(noticing), rows(0)
 
-    experiment(bench, some, Options(**{**_fields(OPTIONS), "confirm": confirm}))
+    experiment(bench, some, replace(OPTIONS, confirm=confirm))
 
     assert bench.letters == letters
 
@@ -128,13 +129,9 @@ def test_green_is_said_only_after_a_fresh_process_stayed_green() -> None:
 def test_no_doubt_asks_no_fresh_process() -> None:
     bench, some = Scripted(blind), rows(0)
 
-    experiment(bench, some, Options(**{**_fields(OPTIONS), "doubt": False}))
+    experiment(bench, some, replace(OPTIONS, doubt=False))
 
     assert bench.letters == "ci"
-
-
-def _fields(options: Options) -> dict[str, object]:
-    return {name: getattr(options, name) for name in options.__slots__}
 
 
 def test_test_that_fails_every_second_time_does_not_hold() -> None:

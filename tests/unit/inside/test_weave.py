@@ -51,6 +51,8 @@ def anchors(tree: ast.AST) -> list[Anchor]:
                 found.append(("match", node.pattern.lineno, node.pattern.col_offset))
             case ast.comprehension():
                 found += [("comprehension", each.lineno, each.col_offset) for each in node.ifs]
+            case _:
+                pass
         if isinstance(node, ast.Try | ast.TryStar | ast.For | ast.AsyncFor | ast.While):
             kind = {ast.Try: "try_else", ast.TryStar: "try_else", ast.While: "while_else"}.get(
                 type(node), "for_else"
