@@ -31,6 +31,13 @@ class OnTimeout(StrEnum):
     KILL = "kill"
 
 
+class Assertions(StrEnum):
+    """How the lanes tell that an assertion was removed."""
+
+    TREE = "tree"
+    LINES = "lines"
+
+
 class Form(StrEnum):
     """What the text of an option stands for."""
 
@@ -258,6 +265,38 @@ class Config:
             "may be repeated.",
             "--copy-include",
             form=Form.GLOB,
+        ),
+    )
+    line_cap: int = field(
+        default=400,  # about what one person reviews with care in one sitting
+        metadata=_about(
+            "Lanes: lines that a patch may add and delete together.",
+            policy=True,
+            high=1_000_000,
+        ),
+    )
+    generated: tuple[str, ...] = field(
+        default=(),  # only a project knows what it generates; a guess would hide written code
+        metadata=_about(
+            "Lanes: glob of files that programs write, whose lines are not counted.",
+            policy=True,
+            form=Form.GLOB,
+        ),
+    )
+    neutral: tuple[str, ...] = field(
+        default=(),  # documents are neutral anyway; anything else may change what runs
+        metadata=_about(
+            "Lanes: glob of files that are neither tested nor tests, as documents are.",
+            policy=True,
+            form=Form.GLOB,
+        ),
+    )
+    assertions: Assertions = field(
+        default=Assertions.TREE,  # by lines, a test that is only tidied up would be refused
+        metadata=_about(
+            "Lanes: how removed assertions of Python files are found, by comparing trees, "
+            "or by removed lines as in other languages.",
+            policy=True,
         ),
     )
     unit_cap: int = field(

@@ -309,13 +309,17 @@ def test_help_is_a_sentence() -> None:
 
 def test_what_could_loosen_the_gate_is_policy() -> None:
     assert {option.name for option in OPTIONS if option.about.policy} == {
+        "assertions",
         "confirm",
         "exclude",
         "external",
         "extra_kinds",
+        "generated",
         "include",
         "kill",
+        "line_cap",
         "max_quarantine_days",
+        "neutral",
         "operator",
         "project",
         "property_command",
@@ -336,4 +340,5 @@ def test_choices_follow_from_the_enums() -> None:
         "operator": ("onesided", "negate"),
         "kill": ("any", "assertion"),
         "timeout": ("unproven", "kill"),
+        "assertions": ("tree", "lines"),
     }
