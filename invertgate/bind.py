@@ -12,6 +12,7 @@ from invertgate.evidence.candidates import Sighting, by_slot, in_order
 from invertgate.experiment.judge import judge
 from invertgate.experiment.plan import Experiment, Subject
 from invertgate.experiment.session import SessionError, Taken
+from invertgate.frozen import Lists, flaky_tests
 from invertgate.model import Outcome, Row, Verdict
 from invertgate.patch.git import open_repository
 from invertgate.report.document import BindReport, Unkilled
@@ -41,6 +42,8 @@ class _Search:
     at_import: set[int] = field(default_factory=set)
     suite: dict[str, Taken] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    flaky: Lists = field(default_factory=Lists)
+    """Tests that would bind nothing."""
 
     def open(self) -> list[Subject]:
         """Return the rows that nothing binds yet."""
@@ -110,7 +113,17 @@ def _searched(
     """Try what coverage data suggest; run the suite to see what takes what; then look closer."""
     by_key = {subject.outcome.key: subject for subject in lab.subjects}
     wanted = [by_key[row.outcome.key] for row in rows]
-    search = _Search({subject.number: subject for subject in wanted})
+    search = _Search(
+        {subject.number: subject for subject in wanted},
+        flaky=flaky_tests(
+            seen.repository,
+            project.folder,
+            seen.patch.base,
+            request.head,
+            request.today,
+            project.config.max_quarantine_days,
+        ),
+    )
     suite = list(project.config.tests)
     suggested, notes = first_sightings(request, seen, project, lab)
     search.notes += notes
@@ -170,7 +183,11 @@ def _candidates(
         if search.at_import.intersection((subject.slot, *subject.inverted)):
             order += _by_name(search, subject.outcome)
             most = min(most, _COLD_TRIES)
-        tests = [test for test in dict.fromkeys(order) if test not in known]
+        tests = [
+            test
+            for test in dict.fromkeys(order)
+            if test not in known and search.flaky.freezing(test) is None
+        ]
         if tests:
             yield Experiment(number, tuple(tests[:most]), (subject,), first=True)
 

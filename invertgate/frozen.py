@@ -17,7 +17,14 @@ class Lists:
     """The list of flaky tests, as it counts."""
 
     live: tuple[Entry, ...] = ()
+    folder: str = ""
+    """The project's, to which nodeids are relative; an entry may be relative to the top as well."""
     notes: tuple[str, ...] = ()
+
+    def freezing(self, test: str) -> Entry | None:
+        """Return the live entry that freezes a test, or None."""
+        from_top = posixpath.join(self.folder, test)
+        return quarantine.freezing(test, self.live) or quarantine.freezing(from_top, self.live)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +36,21 @@ class Held:
     """Without the claims that earn nothing."""
 
 
-def without_flaky(rows: Sequence[Row], live: Sequence[Entry], folder: str) -> Held:
+def without_flaky(rows: Sequence[Row], flaky: Lists) -> Held:
     """Take the claims of flaky tests away.
 
     Args:
         rows: Rows with claims.
-        live: The entries that count today.
-        folder: The project's, to which the claims are relative; an entry may be relative to the
-            top of the repository as well.
+        flaky: The lists that count.
     """
-    if not live:
-        return Held((), tuple(rows))
     results, left = [], []
     for row in rows:
-        freezing = {claim.test: _freezing(claim.test, live, folder) for claim in row.claims}
-        counting = tuple(claim for claim in row.claims if freezing[claim.test] is None)
+        freezing = [(claim, flaky.freezing(claim.test)) for claim in row.claims]
+        counting = tuple(claim for claim, entry in freezing if entry is None)
         if counting:
             left.append(replace(row, claims=counting))
         else:
-            first = row.claims[0].test
-            entries = [entry for entry in freezing.values() if entry is not None]
-            results.append(_result(row, first, entries[0]))
+            results += [_result(row, claim.test, entry) for claim, entry in freezing[:1] if entry]
     return Held(tuple(results), tuple(left))
 
 
@@ -85,7 +86,7 @@ def flaky_tests(
                 notes.append(f"at the merge base, {error}; the judged list counts instead")
             notes += _changes(path, counting, judged)
         live += quarantine.live_entries(counting, today)
-    return Lists(tuple(live), tuple(notes))
+    return Lists(tuple(live), folder, tuple(notes))
 
 
 def _content(repository: Repository, head: str, path: str) -> bytes:
@@ -106,12 +107,6 @@ def _changes(path: str, base: Iterable[Entry], head: Iterable[Entry]) -> Iterato
         if before.get(test) != after.get(test):
             word = "adds" if test not in before else "removes" if test not in after else "changes"
             yield f"the patch {word} the entry {test} of {path}; that counts once it is merged"
-
-
-def _freezing(test: str, live: Sequence[Entry], folder: str) -> Entry | None:
-    return quarantine.freezing(test, live) or quarantine.freezing(
-        posixpath.join(folder, test), live
-    )
 
 
 def _result(row: Row, test: str, entry: Entry) -> Result:

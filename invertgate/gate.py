@@ -129,7 +129,7 @@ def _judged(request: Request, seen: Survey, project: ProjectSurvey, found: _Foun
             found.notes += markers.notes
             matched = seen.matched(project, markers.tests)
         _note(project, matched, found)
-        held = without_flaky(_claimed(matched), flaky.live, project.folder)
+        held = without_flaky(_claimed(matched), flaky)
         spared = without_experiment(request, seen, project, lab, held.rows)
         found.notes += spared.notes
         judged = _results(request, lab, spared.rows)
