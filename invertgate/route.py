@@ -113,7 +113,8 @@ def _planned(request: Request, log_path: Path | None) -> _Planned:
         base = configured.base
         assert base is not None  # noqa: S101 - it is None only if paths are asked for
         config = configured.of("")
-        facts = _without_log(collect_facts(repository, base.commit, request.head, config))
+        facts = collect_facts(repository, base.commit, request.head, config)
+        facts = _without_log(facts, repository.top, where)
     except NoBaseError as error:
         return _Planned(plan(Signals(probe=(f"no base: {error}",))), made, where)
     flaky = flaky_tests(
@@ -150,12 +151,14 @@ def _selection(
     return properties.select(before, production, changed, first_match, moved)
 
 
-def _without_log(facts: ProbeFacts) -> ProbeFacts:
+def _without_log(facts: ProbeFacts, top: Path, path: Path) -> ProbeFacts:
     """Leave our own log out, as long as it only grew: it is no part of anybody's patch."""
+    there, whole = path.resolve(), top.resolve()
+    own = {LOG_NAME, there.relative_to(whole).as_posix() if there.is_relative_to(whole) else ""}
     kept = tuple(
         file
         for file in facts.paths
-        if file.path != LOG_NAME or file.deleted or file.content is not Content.FILE
+        if file.path not in own or file.deleted or file.content is not Content.FILE
     )
     return replace(facts, paths=kept)
 

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -118,11 +118,16 @@ class Local:
 def ask_pytest(
     runner: Local, room: Room, arguments: Sequence[str]
 ) -> tuple[dict[str, Any] | None, Answer]:
-    """Run pytest once, and return what our plugin wrote down, or None, and how it ended."""
+    """Run pytest once, and return what our plugin wrote down, or None, and how it ended.
+
+    A pytest that does not know one of the runner's arguments, as the project has switched a plugin
+    off, is run once more without it.
+    """
     argv = (
         *(runner.python, "-m", "pytest", "-p", _PLUGIN, "-p", "xdist", "-n0"),
         *("--rootdir=.", "--maxfail=0", "--quiet", "--capture=no", *runner.arguments, *arguments),
     )
+    room.answer.unlink(missing_ok=True)
     answer = process.ask(
         argv,
         cwd=room.folder,
@@ -131,10 +136,13 @@ def ask_pytest(
         most=_MOST_PRINTED,
     )
     try:
-        told = json.loads(room.answer.read_bytes())
+        return json.loads(room.answer.read_bytes()), answer
     except (OSError, ValueError):
+        said = answer.stderr.decode(errors="replace")
+        known = tuple(word for word in runner.arguments if word.partition("=")[0] not in said)
+        if "unrecognized arguments" in said and known != runner.arguments:
+            return ask_pytest(replace(runner, arguments=known), room, arguments)
         return None, answer
-    return told, answer
 
 
 def judged_answer(name: str, answer: Answer, seconds: float) -> Finding:

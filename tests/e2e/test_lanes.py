@@ -348,9 +348,14 @@ def test_the_log_of_earlier_attempts_is_no_part_of_the_patch(
     tmp_path: Path, invertgate: Invertgate
 ) -> None:
     repo, place = repository(tmp_path, {}, CHANGED_TOTAL)
-    repo.write({"lane-log.jsonl": '{"probe": "pass"}\n' * 500})
+    old = '{"probe": "pass"}\n' * 500
+    repo.write({"lane-log.jsonl": old, "other.jsonl": old})
 
-    assert invertgate(place, "route").exit_code == 0
+    usual = invertgate(place, "route")
+    named = invertgate(place, "route", "--log", "other.jsonl")
+
+    assert (usual.exit_code, named.exit_code) == (7, 0), str(named)
+    assert "other.jsonl" in usual.stdout
 
 
 def test_attempts_written_at_once_are_all_whole(tmp_path: Path) -> None:
@@ -530,3 +535,43 @@ def test_bind_does_not_name_a_frozen_test(tmp_path: Path, invertgate: Invertgate
     assert ended.exit_code == 1, str(ended)
     table = json.loads(Path(ended.top, "branch_rows.json").read_bytes())
     assert [row["test"] for row in table] == [None, None]
+
+
+def test_a_property_of_a_project_in_a_folder_is_run_as_that_project_says(
+    tmp_path: Path, invertgate: Invertgate
+) -> None:
+    before = {
+        "svc/pytest.ini": "[pytest]\naddopts = -p no:hypothesispytest -n 2\npythonpath = .\n",
+        "svc/price.py": "def price():\n    return 1\n",
+        "svc/tests/prop_price.py": (
+            "from price import price\n\n\nclass Price:\n    pass\n\n\n"
+            "def prop_price():\n    assert price() > 0\n"
+        ),
+        "properties.yaml": (
+            "properties:\n  - id: price\n    statement: A price is positive.\n    units: 1\n"
+            "    files: [svc/]\n    test: svc/tests/prop_price.py::prop_price\n"
+        ),
+    }
+    after = {"svc/price.py": "def price():\n    return 2\n"}
+    repo, place = repository(tmp_path, before, after)
+    repo.write({"svc/other.py": "x = 1\n"})
+
+    ended = invertgate(place, "lane", "run")
+
+    assert ended.exit_code == 0, str(ended)
+
+
+def test_the_patch_that_is_handed_over_holds_files_that_are_not_tracked(
+    tmp_path: Path, invertgate: Invertgate
+) -> None:
+    config = with_command(executable(tmp_path / "ask", f"cat > {tmp_path}/question; echo fail"))
+    rows = "properties:\n  - id: a\n    statement: It is.\n    units: 1\n    files: [shop/]\n"
+    repo, place = repository(tmp_path, {**config, "properties.yaml": rows}, CHANGED_TOTAL)
+    repo.write({"shop/new.py": "x = 1\n"})
+
+    ended = invertgate(place, "lane", "run")
+
+    assert ended.exit_code == 1, str(ended)
+    patch = json.loads(tmp_path.joinpath("question").read_bytes())["patch"]
+    assert "+++ b/shop/new.py\n@@ -0,0 +1 @@\n+x = 1\n" in patch
+    assert repo.status().splitlines()[0].startswith("?? ")

@@ -126,3 +126,11 @@ def test_a_property_that_the_patch_rewords_answers_for_no_file_and_stays_priced(
 
 def test_moving_a_property_within_its_file_does_not_reword_it() -> None:
     assert reworded((TOTAL, KEPT), (KEPT, replace(TOTAL, line=99))) == frozenset()
+
+
+def test_where_a_file_stood_calls_for_its_properties_too_and_needs_none() -> None:
+    moved = ["shop/orders.py", "old/gone.py"]
+
+    found = select((TOTAL, KEPT), ["shop/tax.py"], frozenset(), first_match, moved)
+
+    assert found == Selection((TOTAL, KEPT), frozenset(), ())
