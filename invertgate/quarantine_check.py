@@ -7,7 +7,7 @@ from invertgate.config import Config
 from invertgate.copies import Copies, copies
 from invertgate.errors import EngineError, NoBaseError, UsageError
 from invertgate.lane_run import COLLECT_PROPERTIES, local_runner
-from invertgate.lanes import quarantine
+from invertgate.lanes import properties, quarantine
 from invertgate.lanes.quarantine import Entry, Standing
 from invertgate.lanes.runners import Room, ask_pytest
 from invertgate.patch.git import open_repository
@@ -41,13 +41,17 @@ def check(request: Request) -> Checked:
     )
     if not document:
         return Checked((), (f"{name} names no test",))
+    stated = properties.read(
+        configured.content(properties.NAME, request.head) or b"", properties.NAME
+    )
+    files = tuple(dict.fromkeys(each.test.partition("::")[0] for each in stated if each.test))
     notes = configured.notes()
     before = None
     if configured.base is not None:
         earlier = configured.content(name, configured.base.commit) or b""
         before = _entries(earlier, request, days)
     with copies(repository, request.head, config, 1, request.environment) as lent:
-        collected, errors = _collected(config, lent, document)
+        collected, errors = _collected(config, lent, files)
     return Checked(
         quarantine.standings(document, request.today, collected, before), (*notes, *errors)
     )
@@ -69,17 +73,23 @@ def _entries(source: bytes, request: Request, days: int) -> tuple[Entry, ...] | 
         return None
 
 
-def _collected(
-    config: Config, lent: Copies, document: Sequence[Entry]
-) -> tuple[list[str], list[str]]:
-    """Return the nodeids that pytest collects, and what it could not collect."""
+def _collected(config: Config, lent: Copies, files: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the nodeids that pytest collects, and what it could not collect.
+
+    Args:
+        config: Says how pytest is started.
+        lent: Where.
+        files: Those in which properties are stated; pytest may not look into them by itself.
+    """
     found: dict[str, None] = {}
     errors: dict[str, None] = {}
-    wants_properties = any("prop_" in entry.id for entry in document)
-    for more in ([], [COLLECT_PROPERTIES])[: 1 + wants_properties]:
-        runner = local_runner(config, lent, _SECONDS, *more)
-        room = Room(lent.folder(0), lent.environment(0), lent.trees.place(0) / "answer.json")
-        told, answer = ask_pytest(runner, room, ("--collect-only", *config.tests))
+    there = [file for file in files if (lent.folder(0) / file).is_file()]
+    ways = [(local_runner(config, lent, _SECONDS), config.tests)]
+    if there:
+        ways.append((local_runner(config, lent, _SECONDS, COLLECT_PROPERTIES), tuple(there)))
+    room = Room(lent.folder(0), lent.environment(0), lent.trees.place(0) / "answer.json")
+    for runner, tests in ways:
+        told, answer = ask_pytest(runner, room, ("--collect-only", *tests))
         if told is None:
             said = answer.stdout.decode(errors="replace").strip().splitlines()[-1:]
             raise EngineError(f"pytest could not collect the tests: {' '.join(said)}")
