@@ -3,14 +3,11 @@
 import resource
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from invertgate.covered import without_experiment
-from invertgate.experiment.plan import by_test
-from invertgate.frozen import flaky_tests, without_flaky
 from invertgate.model import Result, Row
 from invertgate.patch.git import open_repository
 from invertgate.report import store
@@ -21,7 +18,6 @@ from invertgate.survey import ProjectSurvey, Survey, survey
 from invertgate.table import document
 from invertgate.table.check import Matched, stub
 from invertgate.table.store import write_file
-from invertgate.trial import Laboratory, files_bearing_markers, laboratory, marked, try_claims
 
 
 @dataclass(slots=True)
@@ -107,33 +103,14 @@ def _cpu() -> float:
 def _judged(request: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:
     """Judge the rows of one project."""
     matched = seen.matched(project)
-    bearing = () if request.list_only else files_bearing_markers(seen, project)
-    if request.list_only or not matched.rows or not (bearing or _claimed(matched)):
-        _note(project, matched, found)
-        _write_stub(request, seen, project, matched, found)
-        return
-    flaky = flaky_tests(
-        seen.repository,
-        project.folder,
-        seen.patch.base,
-        request.head,
-        request.today,
-        project.config.max_quarantine_days,
-    )
-    found.notes += flaky.notes
-    outcomes = [row.outcome for row in matched.rows]
-    most = len({claim.test for row in matched.rows for claim in row.claims}) or len(outcomes)
-    with laboratory(request, seen, project, outcomes, most_workers=most) as lab:
-        if bearing:
-            markers = marked(lab, project, bearing)
-            found.notes += markers.notes
-            matched = seen.matched(project, markers.tests)
-        _note(project, matched, found)
-        held = without_flaky(_claimed(matched), flaky)
-        spared = without_experiment(request, seen, project, lab, held.rows)
-        found.notes += spared.notes
-        judged = _results(request, lab, spared.rows)
-        found.results += (*held.results, *spared.results, *judged)
+    if matched.rows and not request.list_only:
+        from invertgate.verdicts import judge_project  # noqa: PLC0415  # nothing new: not needed
+
+        judged = judge_project(request, seen, project, matched)
+        matched = judged.matched
+        found.notes += judged.notes
+        found.results += judged.results
+    _note(project, matched, found)
     _write_stub(request, seen, project, matched, found)
 
 
@@ -154,22 +131,6 @@ def _note(project: ProjectSurvey, matched: Matched, found: _Found) -> None:
         found.gone.append(
             Gone(entry.path, entry.id, entry.kind, entry.predicate, entry.side, folder)
         )
-
-
-def _results(request: Request, lab: Laboratory, rows: Sequence[Row]) -> list[Result]:
-    """Try the claims of some rows."""
-    if not rows:
-        return []
-    subjects = {subject.outcome.key: subject for subject in lab.subjects}
-    pairs = [(subjects[row.outcome.key], claim.test) for row in rows for claim in row.claims]
-    numbered = {subjects[row.outcome.key].number: row for row in rows}
-    request.progress.stage("judging rows")
-    request.progress.total(len(rows))
-
-    def told(result: Result) -> None:
-        request.progress.advance(result, f"{result.path} {result.id}")
-
-    return try_claims(lab, numbered, by_test(pairs), told)
 
 
 def _write_stub(

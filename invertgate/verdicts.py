@@ -1,0 +1,84 @@
+"""Judge the rows of one project that tests claim: by what is known, or else by experiments."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from invertgate.covered import without_experiment
+from invertgate.experiment.plan import by_test
+from invertgate.frozen import flaky_tests, without_flaky
+from invertgate.model import Result, Row
+from invertgate.request import Request
+from invertgate.survey import ProjectSurvey, Survey
+from invertgate.table.check import Matched
+from invertgate.trial import Laboratory, files_bearing_markers, laboratory, marked, try_claims
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is said of a project's rows."""
+
+    matched: Matched
+    """Outcomes and table, with what tests claim by markers."""
+    results: tuple[Result, ...] = ()
+    """For each row that something claims."""
+    notes: tuple[str, ...] = ()
+
+
+def judge_project(
+    request: Request, seen: Survey, project: ProjectSurvey, matched: Matched
+) -> Judged:
+    """Judge the rows of one project.
+
+    Args:
+        request: What the user asked for.
+        seen: What is judged.
+        project: One of its projects.
+        matched: Its outcomes and its table, laid beside each other.
+
+    Raises:
+        InvertgateError: They cannot be judged; the message says what to do.
+    """
+    bearing = files_bearing_markers(seen, project)
+    if not bearing and not _claimed(matched):
+        return Judged(matched)
+    flaky = flaky_tests(
+        seen.repository,
+        project.folder,
+        seen.patch.base,
+        request.head,
+        request.today,
+        project.config.max_quarantine_days,
+    )
+    notes = list(flaky.notes)
+    outcomes = [row.outcome for row in matched.rows]
+    most = len({claim.test for row in matched.rows for claim in row.claims}) or len(outcomes)
+    with laboratory(request, seen, project, outcomes, most_workers=most) as lab:
+        if bearing:
+            markers = marked(lab, project, bearing)
+            notes += markers.notes
+            matched = seen.matched(project, markers.tests)
+        held = without_flaky(_claimed(matched), flaky)
+        spared = without_experiment(request, seen, project, lab, held.rows)
+        notes += spared.notes
+        tried = _tried(request, lab, spared.rows)
+    return Judged(matched, (*held.results, *spared.results, *tried), tuple(notes))
+
+
+def _claimed(matched: Matched) -> list[Row]:
+    return [row for row in matched.rows if row.claims]
+
+
+def _tried(request: Request, lab: Laboratory, rows: Sequence[Row]) -> list[Result]:
+    """Try the claims of some rows."""
+    if not rows:
+        return []
+    subjects = {subject.outcome.key: subject for subject in lab.subjects}
+    pairs = [(subjects[row.outcome.key], claim.test) for row in rows for claim in row.claims]
+    numbered = {subjects[row.outcome.key].number: row for row in rows}
+    request.progress.stage("judging rows")
+    request.progress.total(len(rows))
+
+    def told(result: Result) -> None:
+        request.progress.advance(result, f"{result.path} {result.id}")
+
+    return try_claims(lab, numbered, by_test(pairs), told)
