@@ -1,10 +1,12 @@
-"""Private copies of what is judged, for things that are run as they are, nothing inverted."""
+"""Private copies of what is judged, and the environment of what is run in them."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import copytree
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from invertgate import process
 from invertgate.config import Config
@@ -14,6 +16,8 @@ from invertgate.isolation.trees import Selection, Trees, environments_in, privat
 from invertgate.patch.git import Repository
 from invertgate.patch.private import lend_repository
 from invertgate.patch.worktree import checkout_to, files_of_worktree
+
+_NOTHING: Final[Mapping[str, bytes]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ def copies(
         given: The user's environment.
     """
     selection = Selection(config.copy_exclude, config.copy_include)
-    with _trees(repository, head, count, selection) as trees:
+    with judged_trees(repository, head, count, selection) as trees:
         lent = Copies(trees, given)
         install_inside(trees)
         settings.write_boot(
@@ -87,18 +91,48 @@ def copies(
 
 
 @contextmanager
-def _trees(repository: Repository, head: str, count: int, selection: Selection) -> Generator[Trees]:
-    def furnish(copy: Path) -> None:
-        lend_repository(repository, copy)
+def judged_trees(
+    repository: Repository,
+    head: str,
+    count: int,
+    selection: Selection,
+    compared: Mapping[str, bytes] = _NOTHING,
+) -> Generator[Trees]:
+    """Lend copies of what is judged: the working tree, or a commit with the ignored files.
 
+    Args:
+        repository: The user's.
+        head: The commit; empty for the working tree.
+        count: How many copies.
+        selection: Which files are copied.
+        compared: Files of the commit that must be there byte for byte; a checkout may filter.
+    """
+    lend = _Lending(repository)
     if not head:
-        with private_trees(repository.top, count, selection, furnish) as trees:
+        with private_trees(repository.top, count, selection, lend) as trees:
             yield trees
         return
     with TemporaryDirectory(prefix="invertgate-head-") as folder:
         top = Path(folder, repository.top.name or "root")
         top.mkdir()
         checkout_to(repository, head, top)
+        for path, content in compared.items():
+            (top / path).write_bytes(content)
         ignored = files_of_worktree(repository).ignored
-        with private_trees(top, count, selection, furnish, (repository.top, ignored)) as trees:
+        with private_trees(top, count, selection, lend, (repository.top, ignored)) as trees:
             yield trees
+
+
+class _Lending:
+    """Puts a private repository beside the files of each copy; git is asked for the first only."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._first: Path | None = None
+
+    def __call__(self, copy: Path) -> None:
+        if self._first is None:
+            lend_repository(self._repository, copy)
+            self._first = copy
+        else:
+            copytree(self._first / ".git", copy / ".git", symlinks=True)

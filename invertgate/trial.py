@@ -5,12 +5,11 @@ import posixpath
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from invertgate import process
 from invertgate.config import Config, Inversion, Kill, OnTimeout
+from invertgate.copies import judged_trees
 from invertgate.errors import EngineError
 from invertgate.experiment import session
 from invertgate.experiment.judge import Judgement, Policy, judge
@@ -25,18 +24,17 @@ from invertgate.experiment.plan import (
 from invertgate.experiment.session import (
     Collected,
     Measurement,
-    Options,
     Place,
     SessionError,
     Taken,
     Tried,
 )
 from invertgate.inside import settings
+from invertgate.inside.budget import Options
 from invertgate.isolation.environment import environment, install_inside
-from invertgate.isolation.trees import Selection, Trees, environments_in, missing_in, private_trees
+from invertgate.isolation.trees import Selection, environments_in, missing_in
 from invertgate.model import Outcome, Result, Row, Run, Verdict
-from invertgate.patch.private import lend_repository
-from invertgate.patch.worktree import checkout_to, files_mentioning, files_of_worktree
+from invertgate.patch.worktree import files_mentioning
 from invertgate.request import Request
 from invertgate.survey import ProjectSurvey, Survey
 from invertgate.table.claims import MarkerClaims, marker_claims, resolve
@@ -167,7 +165,11 @@ def laboratory(
     negate = config.operator is Inversion.NEGATE
     files, subjects, slots = subjects_of(outcomes, survey.sources(), negate=negate)
     with ExitStack() as stack:
-        trees = stack.enter_context(_trees(request, survey, config, 2 * workers))
+        head = survey.patch.head if request.head else ""
+        selection = Selection(config.copy_exclude, config.copy_include)
+        trees = stack.enter_context(
+            judged_trees(survey.repository, head, 2 * workers, selection, survey.sources())
+        )
         stack.callback(process.end_marked, settings.RUN, str(trees.scratch))
         install_inside(trees)
         place = Place(
@@ -184,30 +186,6 @@ def laboratory(
         )
         session.write_boot(place, files, slots)
         yield Laboratory(place, _options(config, doubt=doubt), _policy(config), config, subjects)
-
-
-@contextmanager
-def _trees(request: Request, survey: Survey, config: Config, count: int) -> Generator[Trees]:
-    """Lend copies of what is judged: the working tree, or a commit with the ignored files."""
-    repository = survey.repository
-    selection = Selection(config.copy_exclude, config.copy_include)
-
-    def furnish(copy: Path) -> None:
-        lend_repository(repository, copy)
-
-    if not request.head:
-        with private_trees(repository.top, count, selection, furnish) as trees:
-            yield trees
-        return
-    with TemporaryDirectory(prefix="invertgate-head-") as folder:
-        top = Path(folder, repository.top.name or "root")
-        top.mkdir()
-        checkout_to(repository, survey.patch.head, top)
-        for path, content in survey.sources().items():
-            (top / path).write_bytes(content)  # a checkout may filter; this is what was compared
-        ignored = files_of_worktree(repository).ignored
-        with private_trees(top, count, selection, furnish, (repository.top, ignored)) as trees:
-            yield trees
 
 
 def usable_cores() -> int:

@@ -14,6 +14,7 @@ from typing import IO, Any, Final
 from invertgate import process
 from invertgate.experiment.plan import Experiment, WovenFile
 from invertgate.inside import settings, switch
+from invertgate.inside.budget import Options
 from invertgate.model import Ending, Killer, Run
 
 _PLUGIN: Final = "_invertgate_inside.plugin"
@@ -58,21 +59,6 @@ class Place:
     def folder(self) -> Path:
         """Return where the session is started: the project in the first tree."""
         return self.scratch / "0" / self.name / self.project
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How experiments are run; see ``inside.steps.Options``."""
-
-    confirm: int
-    fork: bool
-    doubt: bool
-    factor: float
-    floor: float
-    wall_floor: float
-    memory: int
-    control: float
-    control_fork: float
 
 
 @dataclass(frozen=True, slots=True)

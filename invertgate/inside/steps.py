@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from .budget import Options
 from .limits import Limits
 from .record import NO_KILL, Record
 from .runs import Order
@@ -22,30 +23,6 @@ _USED_UP: Final = ("cpu time used up", "wall time used up")
 _NO_REPORT: Final = "ended without a report"
 _BY_CHANCE: Final = ("failed", "error")
 """How a control ends that may pass the next time; the others do not live in a fork."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How experiments are run."""
-
-    confirm: int
-    """How many pairs of a passing control and a failing inverted run have to agree."""
-    fork: bool
-    """False: every run is a fresh process."""
-    doubt: bool
-    """Ask a fresh process too before a test is blamed."""
-    factor: float
-    """Processor time of an inverted run, as a multiple of the control's."""
-    floor: float
-    """Least seconds of processor time of a run."""
-    wall_floor: float
-    """Least seconds of the clock of a run."""
-    memory: int
-    """Bytes that a run may use."""
-    control: float
-    """Seconds of the clock of a control in a fresh process; there is nothing to compare it with."""
-    control_fork: float
-    """The same in a fork, which may hang where a fresh process would not."""
 
 
 @dataclass(slots=True)

@@ -14,12 +14,13 @@ from typing import Any, Final
 import pytest
 
 from . import boot, record, settings
+from .budget import Options
 from .collected import Collected
 from .items import ExperimentItem, experiment_item, report_of
 from .limits import adopt_orphans
 from .record import Record
 from .runs import Order, Runner, understood
-from .steps import Experiment, Options, RowAtWork, holds, look, never_ended
+from .steps import Experiment, RowAtWork, holds, look, never_ended
 from .zygote import Answer, Request, Zygote, keep
 
 _ENDLESS: Final = 3

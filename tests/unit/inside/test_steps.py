@@ -3,10 +3,11 @@ from dataclasses import replace
 
 import pytest
 
+from invertgate.inside.budget import Options
 from invertgate.inside.limits import Limits
 from invertgate.inside.record import Record
 from invertgate.inside.runs import Order
-from invertgate.inside.steps import Experiment, Options, RowAtWork, holds
+from invertgate.inside.steps import Experiment, RowAtWork, holds
 
 OPTIONS = Options(
     confirm=2,
