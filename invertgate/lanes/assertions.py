@@ -9,8 +9,10 @@ from invertgate.lanes.checks import Check, Checks
 from invertgate.lanes.normal import readable
 from invertgate.lanes.pairs import paired
 from invertgate.lanes.stronger import implies, renamed
-from invertgate.lanes.units import Module, Role, Unit
+from invertgate.lanes.touched import touched
+from invertgate.lanes.units import Module, Role, Unit, words
 
+_CAUGHT = ("exception", "value")  # the exception that was expected: unittest's word, pytest's
 _SHOWN = 100  # characters of an assertion
 
 
@@ -60,7 +62,12 @@ def removals(base: Version, head: Version, around: Circumstances) -> tuple[Remov
         style is not.
     """
     comparison = _Comparison(base, head, around)
-    found = (*comparison.lost(), *comparison.replaced(), *_silenced(base, head))
+    found = (
+        *comparison.lost(),
+        *comparison.replaced(),
+        *comparison.patched(),
+        *_silenced(base, head),
+    )
     return tuple(sorted(found, key=lambda one: (one.path, one.line)))
 
 
@@ -69,19 +76,23 @@ class _Comparison:
         self._around = around
         self._before = Checks((*base.changed, *base.unchanged))
         self._after = Checks((*head.changed, *head.unchanged))
-        self._units = [unit for module in base.changed for unit in module.units]
-        self._head_units = [unit for module in head.changed for unit in module.units]
+        self._units, self._head_units = touched(base.changed, head.changed, around.renames)
         self._old = {unit: self._before.of(unit) for unit in self._units}
         self._new = {unit: self._after.of(unit, all_that_hold=True) for unit in self._head_units}
+        self._counted: dict[Unit, Counter[str]] = {}
         self._pairs = paired(self._units, self._head_units, around.renames, self._texts)
         self._imports = {module.path: module.imports for module in base.changed}
         self._made_up = {
             module.path: module.defined - module.imports.keys() for module in head.changed
         }
-        self._defined_before = {unit.last_name for unit in self._units}
-        self._defined = {unit.last_name for unit in self._head_units}
+        self._defined_before = _names_of(base.changed)
+        self._defined = _names_of(head.changed)
         self._used_fixtures = {
-            name for unit in self._head_units if unit.role is Role.TEST for name in unit.parameters
+            name
+            for module in head.changed
+            for unit in module.units
+            if unit.role is Role.TEST
+            for name in unit.parameters
         }
 
     def lost(self) -> Iterator[Removal]:
@@ -102,6 +113,15 @@ class _Comparison:
                 said = f"{unit.name} no longer uses the `{name}` that was imported"
                 yield Removal(unit.path, unit.line, said)
 
+    def patched(self) -> Iterator[Removal]:
+        """Find what tests assert something about and now replace."""
+        for unit, successor in self._pairs.items():
+            asserted = {name for check in self._old[unit] for name in words(check.known)}
+            parts = {part for name in asserted for part in name.split(".")}
+            for name in sorted((successor.patched - unit.patched) & parts):
+                said = f"{unit.name} now replaces the `{name}` that it asserts something about"
+                yield Removal(unit.path, unit.line, said)
+
     def _unmatched_in_pair(self, unit: Unit, free: dict[Unit, list[Check]]) -> list[Check]:
         """Match the assertions of a function with those of its successor."""
         successor = self._pairs.get(unit)
@@ -120,13 +140,18 @@ class _Comparison:
         before, after = unit.words, successor.words
         gone = unit.bound | (self._defined_before - self._defined) | around.gone
         new = successor.bound | (self._defined - self._defined_before) | around.new
-        return lambda old, now: (
-            old in gone and now in new and old not in after and now not in before
-        )
+
+        def may_be(old: str, now: str) -> bool:
+            in_place = old not in after and now not in before
+            return in_place and ((old in gone and now in new) or (old, now) == _CAUGHT)
+
+        return may_be
 
     def _texts(self, unit: Unit) -> Counter[str]:
-        checks = self._old[unit] if unit in self._old else self._new[unit]
-        return Counter(one.raw[0] for one in checks)
+        if unit not in self._counted:
+            checks = self._old[unit] if unit in self._old else self._new[unit]
+            self._counted[unit] = Counter(one.raw[0] for one in checks)
+        return self._counted[unit]
 
     def _is_run(self, unit: Unit) -> bool:
         """Tell whether what a function of the head asserts is asserted at all."""
@@ -160,6 +185,10 @@ class _Comparison:
         return ""
 
 
+def _names_of(modules: Iterable[Module]) -> frozenset[str]:
+    return frozenset(unit.last_name for module in modules for unit in module.units)
+
+
 class _Pool:
     """The assertions of the head that answer none of their own function's."""
 
@@ -170,7 +199,7 @@ class _Pool:
 
     def take(self, wanted: Check) -> bool:
         """Use one up that says the same wherever it stands; tell whether there was one."""
-        offered = self._by_text.get(wanted.full, [])
+        offered = self._by_text.get(wanted.full, []) if self._by_text else []
         for one in offered:
             if one.conditions <= wanted.conditions:
                 offered.remove(one)
@@ -202,8 +231,9 @@ def _as_meant(old: Check, new: Check) -> bool:
 
 
 def _as_strong(old: Check, new: Check) -> bool:
-    written = old.raw[1] == new.raw[1] and implies(new.test, old.test)
-    return new.conditions <= old.conditions and (written or implies(new.resolved, old.resolved))
+    as_written = old.raw[1] == new.raw[1] and implies(new.stated, old.stated)
+    as_meant = old.unwritten == new.unwritten and implies(new.resolved, old.resolved)
+    return new.conditions <= old.conditions and (as_written or as_meant)
 
 
 def _as_renamed(may_be: Callable[[str, str], bool]) -> Fits:

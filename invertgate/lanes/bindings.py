@@ -3,15 +3,20 @@
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
-from typing import Final
+from copy import copy
+from typing import Final, TypeVar
 
 from invertgate.lanes.constant import is_fixed
 from invertgate.lanes.normal import last_name
 
 Values = Mapping[str, ast.expr]
+_Node = TypeVar("_Node", bound=ast.AST)
+
 Axis = tuple[Values, ...]
 """One list of parameters: what each run of the test gives to names."""
+
+UNWRITTEN: Final = "any of "
+"""Starts the name of a parameter for a list that is not written out."""
 
 _DEPTH: Final = 8  # of values in values; what refers to itself ends here
 _SIZE: Final = 400  # nodes of an expression that is still worth comparing
@@ -29,17 +34,8 @@ def substituted(node: ast.expr, values: Values, depth: int = _DEPTH) -> ast.expr
         names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
         if names.isdisjoint(values) or _size(node) > _SIZE:
             break
-        node = _Substitution(values).visit(deepcopy(node))
+        node = _put(node, values)
     return node
-
-
-class _Substitution(ast.NodeTransformer):
-    def __init__(self, values: Values) -> None:
-        self._values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Replace one name."""
-        return self._values.get(node.id, node)
 
 
 def single_values(scope: ast.AST) -> dict[str, ast.expr]:
@@ -114,7 +110,8 @@ def axis(names: Sequence[str], listed: ast.expr, values: Values) -> Axis:
     """
     found = elements(listed, values)
     if found is None:
-        return ({f"in {ast.unparse(listed)}": listed},)
+        known = substituted(listed, values)
+        return ({f"{UNWRITTEN}{ast.unparse(known)}": known},)
     return tuple(_one_run(names, element) for element in found if not _is_marked_off(element))
 
 
@@ -173,6 +170,42 @@ def _assigned(scope: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 yield name, value
             case _:
                 pass
+
+
+def _put(node: ast.expr, values: Values) -> ast.expr:
+    """Replace names; what holds none of them is shared with the old tree."""
+    if isinstance(node, ast.Name):
+        return values.get(node.id, node)
+    changed = _parts(node, values)
+    return _with(node, changed) if changed else node
+
+
+def _parts(node: ast.AST, values: Values) -> dict[str, object]:
+    changed: dict[str, object] = {}
+    for name, old in ast.iter_fields(node):
+        new: object = old
+        if isinstance(old, ast.AST):
+            new = _replaced(old, values)
+        elif isinstance(old, list):
+            parts = [_replaced(one, values) if isinstance(one, ast.AST) else one for one in old]
+            new = parts if any(a is not b for a, b in zip(parts, old, strict=True)) else old
+        if new is not old:
+            changed[name] = new
+    return changed
+
+
+def _replaced(node: ast.AST, values: Values) -> ast.AST:
+    if isinstance(node, ast.expr):
+        return _put(node, values)
+    changed = _parts(node, values)
+    return _with(node, changed) if changed else node
+
+
+def _with(node: _Node, changed: Mapping[str, object]) -> _Node:
+    copied = copy(node)
+    for name, value in changed.items():
+        setattr(copied, name, value)
+    return copied
 
 
 def _size(node: ast.AST) -> int:

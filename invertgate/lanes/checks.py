@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice, product
 from typing import Final
 
-from invertgate.lanes.bindings import Axis, Values, bound, fixed, substituted
+from invertgate.lanes.bindings import UNWRITTEN, Axis, Values, bound, fixed, substituted
 from invertgate.lanes.constant import is_constant, is_fixed, truth
 from invertgate.lanes.live import Guards
 from invertgate.lanes.normal import last_name, named, text
@@ -26,8 +26,10 @@ class Check:
     unit: Unit
     test: ast.expr
     """Its normal form, with the names that the function uses."""
+    stated: ast.expr
+    """The same with the constants that names stand for."""
     known: ast.expr
-    """The same with what the names stand for."""
+    """The same with all that names stand for."""
     line: int
     conditions: frozenset[str]
     """Under which it is made, and the marks without which."""
@@ -37,7 +39,7 @@ class Check:
     def raw(self) -> tuple[str, str]:
         """Give it as it is written, and the parameters of this run."""
         given = sorted(f"{name}={ast.unparse(one)}" for name, one in self.parameters.items())
-        return text(self.test), ", ".join(given)
+        return text(self.stated), ", ".join(given)
 
     @cached_property
     def resolved(self) -> ast.expr:
@@ -47,7 +49,12 @@ class Check:
     @cached_property
     def full(self) -> str:
         """Give what it says wherever it stands."""
-        return text(self.resolved)
+        return " ".join([text(self.resolved), *self.unwritten])
+
+    @property
+    def unwritten(self) -> list[str]:
+        """Name the lists of parameters that are not written out."""
+        return sorted(name for name in self.parameters if name.startswith(UNWRITTEN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,7 @@ class Checks:
             for unit in module.units:
                 self._by_name.setdefault(unit.last_name, []).append(unit)
         self._known: dict[Unit, tuple[_Flat, ...]] = {}
+        self._values: dict[Unit, Values] = {}
         self.called: set[str] = set()
         """Names of the helpers through which assertions were found."""
 
@@ -88,12 +96,14 @@ class Checks:
         return list(islice(self._checks(unit, flats), _MOST_RUNS))
 
     def _checks(self, unit: Unit, flats: Sequence[_Flat]) -> Iterator[Check]:
+        constants = fixed(unit.values)
         always = [ast.unparse(guard) for guard in unit.guards]
         for flat in flats:
             conditions = frozenset([*always, *map(text, flat.guards)])
+            stated = substituted(flat.test, constants)
             for runs in product(*unit.axes, *flat.axes):
                 given = {name: one for run in runs for name, one in run.items()}
-                yield Check(unit, flat.test, flat.known, flat.line, conditions, given)
+                yield Check(unit, flat.test, stated, flat.known, flat.line, conditions, given)
 
     def _flats(self, unit: Unit, inside: tuple[Unit, ...]) -> tuple[_Flat, ...]:
         if unit in inside or len(inside) > _MOST_HELPERS:
@@ -112,7 +122,7 @@ class Checks:
                 continue
             helper = self._helper(found.call, unit) if found.call else None
             if helper is None or not self._flats(helper, (*inside, unit)):
-                known = substituted(found.test, unit.values)
+                known = substituted(found.test, self._around(unit))
                 yield _Flat(found.test, known, found.line, found.where.guards, found.where.axes)
 
     def _of_helpers(self, unit: Unit, inside: tuple[Unit, ...]) -> Iterator[_Flat]:
@@ -130,11 +140,22 @@ class Checks:
                 guards = (substituted(guard, given, 1) for guard in flat.guards)
                 yield _Flat(
                     test,
-                    substituted(test, unit.values),
+                    substituted(test, self._around(unit)),
                     called.call.lineno,
                     (*called.where.guards, *guards),
                     (*called.where.axes, *flat.axes),
                 )
+
+    def _around(self, unit: Unit) -> Values:
+        """Say what the names in a function stand for; an imported one, for where it is from."""
+        if unit not in self._values:
+            origins = {
+                name: ast.Name(origin, ast.Load())
+                for name, origin in self._imports(unit).items()
+                if name != origin and name not in unit.bound
+            }
+            self._values[unit] = {**origins, **unit.values}
+        return self._values[unit]
 
     def _helper(self, call: ast.Call, unit: Unit) -> Unit | None:
         """Find the function that a call calls, as far as names tell."""

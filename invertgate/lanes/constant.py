@@ -21,8 +21,8 @@ def is_constant(node: ast.expr) -> bool:
 def is_fixed(node: ast.expr) -> bool:
     """Tell whether an expression has one and the same value in every run."""
     match node:
-        case ast.Constant():
-            return True
+        case ast.BoolOp(op=op, values=[first, *_]) if truth(first) is isinstance(op, ast.Or):
+            return True  # the others are never looked at
         case ast.Tuple(elts=elts):
             return all(map(is_fixed, elts))
         case ast.Compare(left=left, comparators=comparators):
@@ -30,10 +30,9 @@ def is_fixed(node: ast.expr) -> bool:
         case ast.UnaryOp() | ast.BinOp() | ast.BoolOp() | ast.IfExp() | ast.JoinedStr():
             parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
             return all(map(is_fixed, parts))
-        case ast.FormattedValue(value=value):
-            return is_fixed(value)
         case _:
-            return False
+            inner = isinstance(node, ast.FormattedValue) and is_fixed(node.value)
+            return inner or isinstance(node, ast.Constant)
 
 
 def truth(node: ast.expr) -> bool | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from invertgate.lanes.bindings import Axis, Values, axis, elements
+from invertgate.lanes.bindings import Axis, Values, axis, elements, substituted
 from invertgate.lanes.constant import truth
 from invertgate.lanes.normal import last_name, named, negated, split
 from invertgate.lanes.statements import (
@@ -187,6 +187,8 @@ class _Walk:
     def _bare_call(self, call: ast.Call, where: Where) -> _Block:
         if is_skip(call, self._local):
             return _Block(_End.QUIET)
+        if last_name(call.func) == "assume" and call.args:
+            return _Block(leaves=(negated(call.args[0]),))
         if last_name(call.func) == "fail":
             self._found([named("fail", [])], call, where)
             return _Block(_End.LOUD)
@@ -217,7 +219,8 @@ class _Walk:
         self._calls(statement.iter, where)
         names = target_names(statement.target)
         broken = any(isinstance(node, ast.Break) for node in ast.walk(statement))
-        loop = named("each", [statement.target, statement.iter, ast.Constant(value=broken)])
+        source = substituted(statement.iter, self._values)
+        loop = named("each", [statement.target, source, ast.Constant(value=broken)])
         if listed is not None and names and not broken:
             inner = where.over(axis(names, statement.iter, self._values))
         else:

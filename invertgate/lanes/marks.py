@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from invertgate.lanes.bindings import Axis, Values, axis, substituted
+from invertgate.lanes.bindings import Axis, Values, axis, elements, substituted
 from invertgate.lanes.live import Found, Function, Where
 from invertgate.lanes.normal import last_name, named
 
@@ -17,6 +17,7 @@ _HOOKS: Final = re.compile(
     r"pytest_(collection_modifyitems|ignore_collect|collect_\w+|pycollect_\w+|runtest_\w+"
     r"|pyfunc_call|generate_tests|deselected|itemcollected|make_collect_report)"
 )
+_PATCHING: Final = re.compile(r"\b(patch(\.object)?|setattr|stub)$")
 _OWN_EXAMPLES: Final = 100  # what Hypothesis runs where nothing else is said
 
 
@@ -81,6 +82,33 @@ def stated(node: Function, values: Values) -> Iterator[Found]:
             for listed in (one.value for one in decorator.keywords if one.arg == "params"):
                 for run in axis(["param"], listed, values):
                     yield Found(named("param", list(run.values())), node.lineno, Where())
+
+
+def listed(values: Values) -> Iterator[Found]:
+    """Give the elements of the lists that a module writes out, as things that are asserted."""
+    for name, value in values.items():
+        match value:
+            case ast.List() | ast.Tuple():
+                parts = elements(value, values) or []
+            case ast.Dict(keys=keys, values=held):
+                parts = [
+                    ast.copy_location(ast.Tuple([key, one], ast.Load()), key)
+                    for key, one in zip(keys, held, strict=True)
+                    if key is not None
+                ]
+            case _:
+                continue
+        for part in parts:
+            yield Found(named(f"{name} lists", [part]), part.lineno, Where())
+
+
+def patched(function: ast.AST) -> Iterator[str]:
+    """Name what a function replaces while it runs, by mock or by monkeypatch."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and _PATCHING.search(ast.unparse(node.func)):
+            for argument in node.args[:2]:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield argument.value.rpartition(".")[2]
 
 
 def not_run(node: Function) -> Iterator[ast.expr]:

@@ -1,6 +1,7 @@
 """The normal form of an assertion: one expression, however it was written."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Final
@@ -24,6 +25,8 @@ _SWAPPED: Final[Mapping[type[ast.cmpop], type[ast.cmpop]]] = {ast.Gt: ast.Lt, as
 MESSAGES: Final = frozenset({"msg", "err_msg", "verbose"})
 _CLOSE: Final = frozenset({"allclose", "isclose"})
 _SYMMETRIC: Final = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
+
+_OWN: Final = re.compile(r"\b(?:self|cls)\.")
 
 Args = Sequence[ast.expr]
 
@@ -55,22 +58,11 @@ def negated(test: ast.expr) -> ast.expr:
 
 
 def text(node: ast.expr) -> str:
-    """Write a normal form so that equal ones are equal: sides that can change places, sorted."""
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        left, op, right = node.left, node.ops[0], node.comparators[0]
-        if isinstance(op, _SYMMETRIC):
-            left, right = sorted((left, right), key=ast.unparse)
-        elif type(op) in _SWAPPED:
-            left, op, right = right, _SWAPPED[type(op)](), left
-        return ast.unparse(compared(left, op, right))
-    if (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in {NEAR, ARRAYS}
-    ):
-        sides = sorted(node.args, key=ast.unparse)
-        return ast.unparse(ast.Call(node.func, sides, node.keywords))
-    return ast.unparse(node)
+    """Write a normal form so that equal ones are equal: sides that can change places, sorted.
+
+    What a class keeps for its tests (``self.cart``) and what a fixture gives them reads alike.
+    """
+    return _OWN.sub("", _text(node))
 
 
 def readable(node: ast.expr) -> str:
@@ -117,6 +109,24 @@ def tolerances(call: ast.Call, compared_args: int = 2) -> list[ast.keyword]:
     extra = [("places", one) for one in call.args[compared_args:]]
     extra += [(one.arg or "**", one.value) for one in call.keywords if one.arg not in MESSAGES]
     return [ast.keyword(name, value) for name, value in sorted(extra, key=lambda pair: pair[0])]
+
+
+def _text(node: ast.expr) -> str:
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        left, op, right = node.left, node.ops[0], node.comparators[0]
+        if isinstance(op, _SYMMETRIC):
+            left, right = sorted((left, right), key=ast.unparse)
+        elif type(op) in _SWAPPED:
+            left, op, right = right, _SWAPPED[type(op)](), left
+        return ast.unparse(compared(left, op, right))
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in {NEAR, ARRAYS}
+    ):
+        sides = sorted(node.args, key=ast.unparse)
+        return ast.unparse(ast.Call(node.func, sides, node.keywords))
+    return ast.unparse(node)
 
 
 class _Unnamed(ast.NodeTransformer):

@@ -11,6 +11,7 @@ from invertgate.lanes.normal import split, text
 from invertgate.lanes.paths import is_collected
 from invertgate.lanes.stronger import renamed
 from invertgate.lanes.units import imports, words
+from invertgate.outcomes.source import Source
 
 _SHOWN = 100  # characters of an assertion
 
@@ -21,8 +22,18 @@ class Sides:
 
     path: str
     old_path: str
-    base: ast.Module | None
-    head: ast.Module | None
+    base_source: Source | None
+    head_source: Source | None
+
+    @property
+    def base(self) -> ast.Module | None:
+        """Its tree at the base, if it was there."""
+        return self.base_source.tree if self.base_source else None
+
+    @property
+    def head(self) -> ast.Module | None:
+        """Its tree at the head, if it is there."""
+        return self.head_source.tree if self.head_source else None
 
 
 @dataclass(frozen=True, slots=True)

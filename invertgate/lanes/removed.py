@@ -16,7 +16,7 @@ from invertgate.lanes.production import (
 )
 from invertgate.lanes.units import Module, read_tests
 from invertgate.model import NotParsed
-from invertgate.outcomes.source import parse, room_for_deep_trees
+from invertgate.outcomes.source import Source, parse, room_for_deep_trees
 
 _NO_TESTS = frozenset({PathClass.PRODUCTION, PathClass.NEUTRAL})
 
@@ -55,26 +55,35 @@ def removed_from_trees(facts: ProbeFacts) -> Removed:
         deep = ((one.path, "nested too deeply to be compared") for one in files)
         return Removed((), (), (*_told(facts.paths, broken), *deep), frozenset())
     return Removed(
-        lost, ids, tuple(_told(facts.paths, broken)), frozenset(one.path for one in files)
+        lost,
+        ids,
+        tuple(_told(facts.paths, broken)),
+        frozenset(one.path for one in files if one.old_path.endswith(".py")),
     )
 
 
 def _is_python(file: PathFacts) -> bool:
-    names = {file.path, file.old_path}
     neutral = {file.kind, file.old_kind} == {PathClass.NEUTRAL}
-    is_text = file.base is not None or file.head is not None
-    return is_text and not neutral and all(name.endswith(".py") for name in names)
+    return not neutral and any(source is not None for source in _sources(file))
+
+
+def _sources(file: PathFacts) -> tuple[bytes | None, bytes | None]:
+    """Give what is Python of the head and of the base."""
+    return (
+        file.head if file.path.endswith(".py") else None,
+        file.base if file.old_path.endswith(".py") else None,
+    )
 
 
 def _sides(file: PathFacts) -> Sides | NotParsed:
     """Parse both versions; the error of the head's, if there are two."""
-    trees = []
-    for source in (file.head, file.base):
+    read: list[Source | None] = []
+    for source in _sources(file):
         parsed = None if source is None else parse(file.path, source)
         if isinstance(parsed, NotParsed):
             return parsed
-        trees.append(parsed.tree if parsed else None)
-    head, base = trees
+        read.append(parsed)
+    head, base = read
     return Sides(file.path, file.old_path, base, head)
 
 
@@ -103,12 +112,14 @@ def _lost_in_tests(
     )
     unchanged = tuple(_unchanged(facts))
     base = (
-        read_tests(one.old_path, one.base, collected=True) for one in tests if one.base is not None
+        read_tests(one.old_path, one.base_source, collected=True)
+        for one in tests
+        if one.base_source is not None
     )
     head = (
-        read_tests(one.path, one.head, collected=_is_still_collected(one))
+        read_tests(one.path, one.head_source, collected=_is_still_collected(one))
         for one in tests
-        if one.head is not None
+        if one.head_source is not None
     )
     return removals(Version(tuple(base), unchanged), Version(tuple(head), unchanged), around)
 
@@ -122,7 +133,7 @@ def _unchanged(facts: ProbeFacts) -> Iterator[Module]:
     for path, source in facts.unchanged:
         parsed = parse(path, source)
         if not isinstance(parsed, NotParsed):
-            yield read_tests(path, parsed.tree, collected=True)
+            yield read_tests(path, parsed, collected=True)
 
 
 def _lost_in(production: Sequence[Sides]) -> Iterator[Removal]:

@@ -5,12 +5,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 from invertgate.lanes import marks
 from invertgate.lanes.bindings import Axis, Values, parameters, single_values, stored_names
 from invertgate.lanes.live import Function, Guards, Live, live
 from invertgate.lanes.normal import last_name, negated
+from invertgate.lanes.paths import is_collected
+from invertgate.outcomes.source import Source
 
 OUTSIDE: Final = "module"
 
@@ -32,7 +35,7 @@ class Role(StrEnum):
     """Whoever calls it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Unit:
     """A function, or what stands outside of all functions."""
 
@@ -41,9 +44,10 @@ class Unit:
     """Qualified by its classes; ``OUTSIDE`` for what stands outside of functions."""
     role: Role
     node: Function | ast.Module
-    live: Live
-    values: Values
-    """What names in it stand for."""
+    text: bytes
+    """Its source."""
+    around: Values
+    """What names of the module stand for."""
     guards: Guards = ()
     """What takes it out of the run, or lets it fail."""
     axes: tuple[Axis, ...] = ()
@@ -60,19 +64,40 @@ class Unit:
         return self.name.rpartition(".")[2]
 
     @property
+    def parameters(self) -> list[str]:
+        """Name its parameters."""
+        return [] if isinstance(self.node, ast.Module) else parameters(self.node)
+
+    @cached_property
+    def values(self) -> Values:
+        """Say what names in it stand for."""
+        around = {name: one for name, one in self.around.items() if name not in self.bound}
+        return {**around, **single_values(self.node)}
+
+    @cached_property
+    def live(self) -> Live:
+        """Collect what it asserts, and calls."""
+        asserted = live(self.node, self.values)
+        if not isinstance(self.node, ast.Module):
+            asserted.found += marks.stated(self.node, self.around)
+        elif not is_collected(self.path):  # other files import its lists of cases
+            asserted.found += marks.listed(self.around)
+        return asserted
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """Give every name in it."""
         return frozenset(words(self.node))
 
-    @property
+    @cached_property
     def bound(self) -> frozenset[str]:
         """Give every name that it gives a value to."""
         return frozenset(stored_names(self.node))
 
-    @property
-    def parameters(self) -> list[str]:
-        """Name its parameters."""
-        return [] if isinstance(self.node, ast.Module) else parameters(self.node)
+    @cached_property
+    def patched(self) -> frozenset[str]:
+        """Give the names that it replaces while it runs."""
+        return frozenset(marks.patched(self.node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,25 +110,29 @@ class Module:
     """Module and name (``tests.helpers.check``) by what the file calls it."""
     defined: frozenset[str]
     """What it gives a value to itself, outside of functions."""
+    values: Values
+    """What the names stand for that it gives a value to once."""
     silencers: frozenset[str]
     """What may take tests of other files out of the run."""
 
 
-def read_tests(path: str, tree: ast.Module, *, collected: bool) -> Module:
+def read_tests(path: str, source: Source, *, collected: bool) -> Module:
     """Find the functions of a file and what they assert.
 
     Args:
         path: Of the file.
-        tree: What it holds.
+        source: What it holds.
         collected: pytest takes its name for that of a test file.
     """
-    reader = _Reader(path, tree, collected=collected)
+    tree = source.tree
+    reader = _Reader(path, source, collected=collected)
     reader.scope(tree.body, _Scope())
     return Module(
         path,
         reader.units(),
         dict(imports(tree)),
         frozenset(reader.defined()),
+        reader.values,
         frozenset(marks.silencers(tree)),
     )
 
@@ -139,19 +168,21 @@ class _Scope:
 
 
 class _Reader:
-    def __init__(self, path: str, tree: ast.Module, *, collected: bool) -> None:
+    def __init__(self, path: str, source: Source, *, collected: bool) -> None:
+        tree = source.tree
         self._path = path
+        self._source = source
         self._collected = collected
         plain = [node for node in tree.body if not isinstance(node, marks.DEFINITIONS)]
         self._outside = ast.Module(plain, [])
-        self._values = single_values(self._outside)
+        self.values = single_values(self._outside)
         self._units: dict[str, Unit] = {}
         classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
         self._bases = {last_name(base) for node in classes for base in node.bases}
 
     def units(self) -> tuple[Unit, ...]:
-        asserted = live(self._outside, self._values)
-        outside = Unit(self._path, OUTSIDE, Role.IMPLICIT, self._outside, asserted, self._values)
+        text = ast.unparse(self._outside).encode()
+        outside = Unit(self._path, OUTSIDE, Role.IMPLICIT, self._outside, text, self.values)
         return (*self._units.values(), outside)
 
     def defined(self) -> Iterator[str]:
@@ -164,8 +195,8 @@ class _Reader:
         scope = _Scope(
             scope.classes,
             scope.collected,
-            (*scope.guards, *marks.off(own, self._values), *marks.left_early(body)),
-            (*scope.axes, *marks.axes(own, self._values)),
+            (*scope.guards, *marks.off(own, self.values), *marks.left_early(body)),
+            (*scope.axes, *marks.axes(own, self.values)),
         )
         for node in body:
             self._statement(node, scope)
@@ -194,8 +225,8 @@ class _Reader:
             self._units.pop(name, None)
 
     def _class(self, node: ast.ClassDef, scope: _Scope) -> None:
-        guards = (*marks.off(node.decorator_list, self._values), *marks.not_collected(node))
-        axes = marks.axes(node.decorator_list, self._values)
+        guards = (*marks.off(node.decorator_list, self.values), *marks.not_collected(node))
+        axes = marks.axes(node.decorator_list, self.values)
         collected = scope.collected and self._is_collected(node)
         self._forget(
             name for name in list(self._units) if name.startswith(scope.named(node.name) + ".")
@@ -210,15 +241,11 @@ class _Reader:
 
     def _function(self, node: Function, scope: _Scope) -> None:
         role = self._role(node, scope)
-        shadowed = set(stored_names(node))
-        around = {name: one for name, one in self._values.items() if name not in shadowed}
-        values = {**around, **single_values(node)}
-        asserted = live(node, values)
-        asserted.found += marks.stated(node, self._values)
         name = scope.named(node.name)
+        text = self._text(node)
         self._units.pop(name, None)
         if role is not Role.TEST:
-            self._units[name] = Unit(self._path, name, role, node, asserted, values)
+            self._units[name] = Unit(self._path, name, role, node, text, self.values)
             return
         names = parameters(node)[1 if scope.classes else 0 :]
         self._units[name] = Unit(
@@ -226,11 +253,16 @@ class _Reader:
             name,
             role,
             node,
-            asserted,
-            values,
-            (*scope.guards, *marks.off(node.decorator_list, self._values), *marks.not_run(node)),
-            (*scope.axes, *marks.axes(node.decorator_list, self._values, names)),
+            text,
+            self.values,
+            (*scope.guards, *marks.off(node.decorator_list, self.values), *marks.not_run(node)),
+            (*scope.axes, *marks.axes(node.decorator_list, self.values, names)),
         )
+
+    def _text(self, node: Function) -> bytes:
+        first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+        last = node.end_lineno or node.lineno
+        return b"\n".join(self._source.lines[line] for line in range(first, last + 1))
 
     def _role(self, node: Function, scope: _Scope) -> Role:
         if marks.is_fixture(node):

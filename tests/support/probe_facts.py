@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 
 from invertgate.lanes.facts import PathFacts, ProbeFacts
-from invertgate.lanes.paths import classify
+from invertgate.lanes.paths import PathClass, classify
 
 Tree = Mapping[str, str]
 
@@ -36,16 +36,17 @@ def facts_of(base: Tree, head: Tree, renames: Mapping[str, str] | None = None) -
 def path_facts(old_path: str, path: str, base: str | None, head: str | None) -> PathFacts:
     """Say what a patch does to one path."""
     removed, added = _changed_lines(base or "", head or "")
+    kind = classify(path, table="branch_rows.json", neutral=False)
     return PathFacts(
         path=path,
-        kind=classify(path, table="branch_rows.json", neutral=False),
+        kind=kind,
         old_path=old_path,
         old_kind=classify(old_path, table="branch_rows.json", neutral=False),
         added=added,
         deleted=len(removed),
         base=None if base is None else base.encode(),
         head=None if head is None else head.encode(),
-        removed=removed,
+        removed=() if kind is PathClass.NEUTRAL else removed,
     )
 
 
