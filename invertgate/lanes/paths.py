@@ -16,6 +16,9 @@ class PathClass(StrEnum):
     PRODUCTION = "production"
 
 
+_SNAPSHOT_FOLDERS: Final = frozenset(("__snapshots__", "__snapshot__"))
+_SNAPSHOT_SUFFIXES: Final = (".snap", ".ambr", ".syrupy", ".approved.txt")
+
 LOG_NAME: Final = "lane-log.jsonl"
 
 _TEST_NAMES: Final = ("test_*.py", "*_test.py", "conftest.py")
@@ -122,3 +125,9 @@ def _is_ours(path: str, table: str) -> bool:
 def _is_document(name: str) -> bool:
     stem, suffix = posixpath.splitext(name)
     return suffix.lower() in _DOCUMENT_SUFFIXES or (not suffix and stem.upper() in _DOCUMENT_NAMES)
+
+
+def is_snapshot(path: str) -> bool:
+    """Tell whether a file holds what tests have stored to compare with."""
+    folders = path.split("/")[:-1]
+    return path.endswith(_SNAPSHOT_SUFFIXES) or not _SNAPSHOT_FOLDERS.isdisjoint(folders)

@@ -8,7 +8,7 @@ from typing import Final
 
 from invertgate.config import Config
 from invertgate.lanes.facts import Content, PathFacts, ProbeFacts, collect_facts
-from invertgate.lanes.paths import PathClass, is_ci, is_policy
+from invertgate.lanes.paths import PathClass, is_ci, is_policy, is_snapshot
 from invertgate.lanes.policy import policy_change
 from invertgate.lanes.removed import removed_from_trees
 from invertgate.options import Assertions
@@ -151,9 +151,17 @@ def _assertions(facts: ProbeFacts, how: Assertions) -> Iterator[Reason]:
             Reason(ReasonKind.UNCLASSIFIED, text, path) for path, text in removed.not_compared
         )
         by_lines = [one for one in by_lines if one.path not in removed.compared]
+        yield from _snapshots(facts.paths)
     for one in by_lines:
         yield from _removed_lines(one, ReasonKind.ASSERTION, _ASSERTION.search)
         yield from _removed_lines(one, ReasonKind.PROPERTY, _PROPERTY.search)
+
+
+def _snapshots(paths: Iterable[PathFacts]) -> Iterator[Reason]:
+    """Name stored snapshots that say something else now: they are what tests assert."""
+    for one in paths:
+        if one.deleted and is_snapshot(one.old_path):
+            yield Reason(ReasonKind.ASSERTION, "a stored snapshot says something else", one.path)
 
 
 def _removed_lines(
