@@ -93,13 +93,16 @@ def subjects_of(
 
 
 def by_test(claims: Iterable[tuple[Subject, str]]) -> tuple[Experiment, ...]:
-    """Group rows by the test that claims them, so that they share its controls."""
+    """Group rows by the test that claims them, so that they share its controls.
+
+    Tests of one file follow one another: a worker collects a file anew when it comes back to it.
+    """
     groups: dict[str, list[Subject]] = {}
     for subject, test in claims:
         groups.setdefault(test, []).append(subject)
     parts = [
         (test, tuple(subjects[start : start + _ROWS_AN_EXPERIMENT]))
-        for test, subjects in groups.items()
+        for test, subjects in sorted(groups.items(), key=lambda group: _file_of(group[0]))
         for start in range(0, len(subjects), _ROWS_AN_EXPERIMENT)
     ]
     return tuple(
@@ -107,9 +110,13 @@ def by_test(claims: Iterable[tuple[Subject, str]]) -> tuple[Experiment, ...]:
     )
 
 
+def _file_of(test: str) -> str:
+    return test.split("::", 1)[0]
+
+
 def files_of(tests: Iterable[str]) -> list[str]:
     """Return the files that tests stand in, each once, in order."""
-    return list(dict.fromkeys(test.split("::", 1)[0] for test in tests))
+    return list(dict.fromkeys(map(_file_of, tests)))
 
 
 def conftests_above(folder: Path, file: str) -> tuple[str, ...]:

@@ -40,6 +40,16 @@ def test_rows_of_one_test_are_one_experiment() -> None:
     ]
 
 
+def test_tests_of_one_file_follow_one_another() -> None:
+    some = [outcome(line, Side.TRUE) for line in range(1, 4)]
+    _, subjects, _ = subjects_of(some, {"a.py": b""}, negate=False)
+
+    experiments = by_test(zip(subjects, ["b.py::x", "a.py::y", "b.py::z"], strict=True))
+
+    assert [each.tests[0] for each in experiments] == ["a.py::y", "b.py::x", "b.py::z"]
+    assert [each.number for each in experiments] == [0, 1, 2]
+
+
 @pytest.mark.parametrize(("rows", "parts"), [(20, 1), (21, 2), (60, 3)])
 def test_many_rows_of_one_test_are_spread(rows: int, parts: int) -> None:
     some = [outcome(line, Side.TRUE) for line in range(1, rows + 1)]
