@@ -1,7 +1,7 @@
 """Find, for each row that nobody claims, a test that kills its mutant."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -211,6 +211,8 @@ def _try(
     for tried in chain.from_iterable(map(lab.conduct, lab.parts(planned))):
         (subject,) = by_number[tried.experiment].subjects
         judgement = judge(tried.runs.get(subject.number, ()), lab.policy)
+        if tried.stand:
+            judgement = replace(judgement, reason=tried.reason or tried.stand)
         reasons = search.tried.setdefault(subject.number, {})
         reasons[tried.test] = judgement.reason
         if judgement.verdict is Verdict.BOUND:

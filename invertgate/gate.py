@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from invertgate.errors import ExitCode
 from invertgate.model import Result, Row
 from invertgate.patch.git import open_repository
 from invertgate.report import store
@@ -41,7 +42,10 @@ def run(request: Request) -> Report:
     Raises:
         InvertgateError: It cannot be judged; the message says what to do.
     """
-    return _reported(request, _judged, judged=not request.list_only)
+    report = _reported(request, _judged, judged=not request.list_only)
+    if request.list_only and report.exit_code == ExitCode.FINDINGS:
+        return replace(report, exit_code=ExitCode.OK)  # a list is an answer, not a judgement
+    return report
 
 
 def table(request: Request, *, write: bool) -> Report:

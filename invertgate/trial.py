@@ -51,7 +51,7 @@ _STANDS: Final[Mapping[str, Verdict]] = {
 }
 """What it says of a row that its test could not be run at all."""
 
-_WORST_FIRST: Final = (
+_WHICH_COUNTS: Final = (
     Verdict.BOUND,
     Verdict.RED,
     Verdict.UNCOLLECTED,
@@ -247,12 +247,20 @@ class Verdicts:
             if len(judged) == len(self._rows[subject.number].claims):
                 yield self.result(subject.number)
 
-    def result(self, number: int) -> Result:
-        """Return the result of a row by what is known so far."""
+    def result(self, number: int, lost: "Callable[[Row], tuple[str, str]] | None" = None) -> Result:
+        """Return the result of a row.
+
+        Args:
+            number: The row's.
+            lost: Names a claimed test that nothing was told of, and says why; a kill by another
+                test counts all the same.
+        """
         row = self._rows[number]
         judged = self._judged[number]
-        if not judged:
-            return _result(row, Judgement(Verdict.UNPROVEN, "worker lost"), row.claims[0].test)
+        bound = any(one.judgement.verdict is Verdict.BOUND for one in judged.values())
+        if lost is not None and not bound:
+            test, reason = lost(row)
+            return _result(row, Judgement(Verdict.UNPROVEN, reason), test)
         test = min(judged, key=lambda each: _rank(judged[each].judgement))
         trial = judged[test]
         weak = [each for each, one in judged.items() if one.judgement.verdict is Verdict.WEAK]
@@ -276,7 +284,7 @@ class Verdicts:
 
 
 def _rank(judgement: Judgement) -> int:
-    return _WORST_FIRST.index(judgement.verdict)
+    return _WHICH_COUNTS.index(judgement.verdict)
 
 
 def _reason(tried: Tried) -> str:
@@ -339,10 +347,9 @@ def try_claims(
             tests = [test for experiment in part for test in experiment.tests]
             why |= dict.fromkeys(tests, f"pytest could not be run on the copy: {error}")
     for number in verdicts.undecided():
-        row = rows[number]
-        test, reason = _not_answered(row, why)
-        lost = _result(row, Judgement(Verdict.UNPROVEN, reason), test)
-        results[lost.key] = lost
+        result = verdicts.result(number, lambda row: _not_answered(row, why))
+        results[result.key] = result
+        told(result)
     return [results[row.outcome.key] for row in rows.values()]
 
 

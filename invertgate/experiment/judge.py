@@ -13,6 +13,11 @@ NO_KILL: Final = {
 """Exceptions that tell of the machine and not of the code."""
 
 
+_OTHER_IDS: Final = (
+    "its id is another one in every process (a set, an object); give the parameter one of its own"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What counts, by the configuration."""
@@ -46,7 +51,7 @@ def judge(runs: Sequence[Run], policy: Policy) -> Judgement:
     green = [run for run in controls if run.ending is Ending.PASSED]
     if not controls:
         return Judgement(Verdict.UNPROVEN, "no control was run")
-    if not green:
+    if not green or any(run.ending is Ending.NOT_COLLECTED for run in controls):
         return _without_control(controls, runs)
     if len(green) < len(controls):
         return Judgement(Verdict.UNPROVEN, _unstable(controls, inverted))
@@ -60,6 +65,8 @@ def judge(runs: Sequence[Run], policy: Policy) -> Judgement:
 def _without_control(controls: Sequence[Run], runs: Sequence[Run]) -> Judgement:
     """Say why no control passed; a control that could not be run to its end is no red test."""
     last = controls[-1]
+    if any(run.ending is Ending.NOT_COLLECTED for run in controls):
+        return Judgement(Verdict.UNCOLLECTED, _OTHER_IDS)
     if any(run.ending is Ending.PASSED for run in runs if not run.inverted):
         said = f"unstable: without a mutant it passed in a fork, and then {describe(last)}"
         return Judgement(Verdict.UNPROVEN, said)

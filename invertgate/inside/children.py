@@ -6,7 +6,7 @@ import os
 import sys
 from _collections_abc import Mapping, Sequence  # loaded by os; its public name is not
 
-from .settings import AS_IS, RUN, VARIABLES
+from .settings import AS_IS, VARIABLES
 from .switch import FLAG_LOST_CHILD, SWITCH
 
 TYPE_CHECKING = False
@@ -44,11 +44,6 @@ class HandOver:
         else:
             self._ours.pop(name, None)
 
-    def variables(self) -> dict[str, str]:
-        """Return what a child of ours is to have in its environment."""
-        path = self._python_path(os.environ.get("PYTHONPATH", ""))
-        return {**self._ours, "PYTHONPATH": path}
-
     def restore(self) -> None:
         """Give the process's own environment back to children that inherit it."""
         for name, value in self._ours.items():
@@ -58,7 +53,7 @@ class HandOver:
     def environment(self, given: Sequence[bytes] | None) -> list[bytes] | None:
         """Return the environment of a child that was to be started with a given one."""
         if given is None:
-            if os.environ.get(RUN) == self._ours.get(RUN) and self._in_path(os.environ):
+            if self._has_ours(os.environ) and self._in_path(os.environ):
                 return None
             given = [name + b"=" + value for name, value in os.environb.items()]
         pairs = dict(each.split(b"=", 1) for each in given if b"=" in each)
@@ -74,7 +69,10 @@ class HandOver:
 
     def keeps(self, environment: Mapping[str, str] | None) -> bool:
         """Tell whether a child with this environment has the switch."""
-        return environment is None or environment.get(RUN) == self._ours.get(RUN)
+        return environment is None or self._has_ours(environment)
+
+    def _has_ours(self, environment: Mapping[str, str]) -> bool:
+        return all(environment.get(name) == self._ours.get(name) for name in VARIABLES)
 
     def _in_path(self, environment: Mapping[str, str]) -> bool:
         return self._bootstrap in environment.get("PYTHONPATH", "").split(os.pathsep)

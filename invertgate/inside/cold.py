@@ -2,12 +2,13 @@
 
 import json
 import os
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from . import record, settings
 from .collected import Collected
+from .items import act_as_worker
 from .record import Record
 
 _exit: Final = os._exit  # bound now: a test may leave its own in their places
@@ -27,6 +28,7 @@ class Cold(Collected):
         self._test: str = orders["test"]
         self._answer: str = orders["answer"]
         self._inverted: bool = orders["inverted"]
+        self._worker: dict[str, Any] = orders["worker"]
         self._process = os.getpid()
         os.environ.pop(settings.COLD)
 
@@ -37,6 +39,7 @@ class Cold(Collected):
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the test, and end the process before anything else can."""
+        act_as_worker(session.config, self._worker)
         ending, reason = self.stand_of(self._test)
         item = self.items.get(self._test)
         if self._inverted and item is not None and item.get_closest_marker("external"):

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 _POOL: Final = 20_000
-_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{6,}")
+_ADDRESS: Final = re.compile(r"\bat 0x[0-9a-fA-F]{5,16}\b|\b0x(?:7f|55|56)[0-9a-f]{10}\b")
 
 
 class Collected:

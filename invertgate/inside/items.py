@@ -1,6 +1,7 @@
 """Items of ours, and reports that carry what a worker has to tell. PYTEST_DONT_REWRITE."""
 
 import json
+import os
 from typing import Any, Final
 
 import pytest
@@ -24,6 +25,18 @@ def experiment_item(session: pytest.Session, name: str, orders: dict[str, Any]) 
     item: ExperimentItem = ExperimentItem.from_parent(session, name=name)
     item.orders = orders
     return item
+
+
+def act_as_worker(config: pytest.Config, told: dict[str, Any]) -> None:
+    """Let tests in a process that xdist did not start see the ids of the worker it belongs to.
+
+    Called after configuration: xdist itself is not to believe it.
+    """
+    if told:
+        config.workerinput = told  # type: ignore[attr-defined]
+        os.environ["PYTEST_XDIST_WORKER"] = told["workerid"]
+        os.environ["PYTEST_XDIST_WORKER_COUNT"] = str(told["workercount"])
+        os.environ["PYTEST_XDIST_TESTRUNUID"] = told["testrunuid"]
 
 
 def report_on(item: pytest.Item, told: dict[str, Any]) -> None:

@@ -111,7 +111,7 @@ class Loading:
     def code(
         self, file: WovenFile, path: str, source: bytes, loader: SourceFileLoader
     ) -> CodeType | None:
-        """Return the woven code of a file, or None (and say so) if it cannot be woven."""
+        """Return the woven code of a file, or None if it cannot be woven."""
         compiles_itself = type(loader).source_to_code is not SourceFileLoader.source_to_code
         cached = "" if compiles_itself else self._cache(file, path, source)
         code = _read_code(cached) if cached else None

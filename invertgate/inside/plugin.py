@@ -115,21 +115,11 @@ class Controller:
         for name, value in report.user_properties:
             if name == PROPERTY:
                 self._tell(json.loads(str(value)))
-        if report.outcome == "failed" and not report.user_properties:
-            self._tell({"event": "lost", "test": report.nodeid})
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """Tell that a worker ended, which it should do without an error."""
+        """Take back the tree of a worker that is gone."""
         self._lent.pop(node.gateway.id, None)
-        if error:
-            self._tell(
-                {"event": "worker down", "worker": str(node.gateway.id), "error": str(error)}
-            )
-
-    def pytest_internalerror(self, excrepr: object) -> None:
-        """Tell what went wrong in pytest itself."""
-        self._tell({"event": "internal error", "message": str(excrepr)[-4000:]})
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Tell that the session came to its end."""

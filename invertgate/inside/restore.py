@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -46,15 +47,17 @@ class Tree:
             self._spare += "+"
             self._reference = self._copied()
 
-    def mend(self) -> bool:
-        """Put back what was changed since the folder was settled; tell whether anything was."""
-        return _compared(self.top, self._reference, self.leave, mend=True)
+    def mend(self) -> None:
+        """Put back what was changed since the folder was settled."""
+        _compared(self.top, self._reference, self.leave, mend=True)
+
+    def _left_out(self, folder: str, names: list[str]) -> set[str]:
+        odd = {name for name in names if not _can_be_copied(os.path.join(folder, name))}
+        return odd | (self.leave & set(names) if folder == self.top else set())
 
     def _copied(self) -> str:
         shutil.rmtree(self._spare, ignore_errors=True)
-        shutil.copytree(
-            self.top, self._spare, symlinks=True, ignore=lambda _, names: self.leave & set(names)
-        )
+        shutil.copytree(self.top, self._spare, symlinks=True, ignore=self._left_out)
         return self._spare
 
 
@@ -79,6 +82,7 @@ class Folders:
     def settle(self) -> None:
         """Take all folders as they are now for what runs start from."""
         if self._has_changed():
+            self._watch_all()
             self._settle()
 
     def _settle(self) -> None:
@@ -93,18 +97,19 @@ class Folders:
         """
         if not self._has_changed() and not anyway:
             return
-        mended = [tree.mend() for tree in self._trees]
+        for tree in self._trees:
+            tree.mend()
         for name in os.listdir(self._place):
             if name not in self._kept and not name.startswith(_SPARE):
                 _remove(os.path.join(self._place, name))
-        if any(mended):
-            self._watch_all()
+        self._watch_all()
 
     def _watch_all(self) -> None:
         folders = [self._place]
         for tree in self._trees:
             for folder, names, _ in os.walk(tree.top):
-                names[:] = [name for name in names if name not in tree.leave]
+                if folder == tree.top:
+                    names[:] = [name for name in names if name not in tree.leave]
                 folders.append(folder)
         for folder in folders:
             path = os.fsencode(folder)
@@ -157,8 +162,11 @@ def _compared(tree: str, reference: str, leave: frozenset[str], *, mend: bool) -
                 return True
             _remove(mine)
             os.mkdir(mine)
+        elif _mode(mine) != _mode(theirs):
+            differ = True
+            os.chmod(mine, _mode(theirs))  # also where it is only compared: it must be readable
         wanted = set(os.listdir(theirs))
-        for name in set(os.listdir(mine)) - wanted - leave:
+        for name in set(os.listdir(mine)) - wanted - (frozenset() if folder else leave):
             differ = True
             if mend:
                 _remove(os.path.join(mine, name))
@@ -166,11 +174,26 @@ def _compared(tree: str, reference: str, leave: frozenset[str], *, mend: bool) -
             path, source = os.path.join(folder, name), os.path.join(theirs, name)
             if os.path.isdir(source) and not os.path.islink(source):
                 waiting.append(path)
-            elif not _alike(os.path.join(mine, name), source):
-                differ = True
-                if mend:
-                    _replace(os.path.join(mine, name), source)
+            else:
+                differ = _file_differs(os.path.join(mine, name), source, mend=mend) or differ
     return differ
+
+
+def _file_differs(mine: str, theirs: str, *, mend: bool) -> bool:
+    if _alike(mine, theirs):
+        return False
+    if mend:
+        _replace(mine, theirs)
+    return True
+
+
+def _mode(folder: str) -> int:
+    return stat.S_IMODE(os.stat(folder).st_mode)
+
+
+def _can_be_copied(path: str) -> bool:
+    mode = os.lstat(path).st_mode
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
 
 
 def _alike(one: str, other: str) -> bool:

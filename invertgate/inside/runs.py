@@ -32,6 +32,7 @@ _HIGH: Final = 200
 """Descriptors of ours start here, out of the way of tests that close the low ones."""
 _PIECE: Final = 1 << 16
 _GRACE: Final = 1.0
+_NAP: Final = 0.002
 _AT_FIRST: Final = 0.05
 """Seconds of waiting before anything is watched."""
 
@@ -65,6 +66,8 @@ class Runner:
         self._items = items
         self._arguments = arguments
         self._folder = folder
+        self.worker: dict[str, Any] = {}
+        """What pytest-xdist tells its worker: ids that keep databases and ports apart."""
         here = boot.Here
         top = here.boot.tree(here.loading.number)
         beside = partial(os.path.join, folder)
@@ -98,7 +101,9 @@ class Runner:
         return raw
 
     def _warm(self, order: Order) -> Raw:
-        item = self._items[order.test]
+        item = self._items.get(order.test)
+        if item is None:
+            return {"told": _NOT_HERE, "status": 0}
         _ = item.location  # the item keeps it, so that no fork has to find it
         reader, writer = os.pipe()
         pid = os.fork()
@@ -117,7 +122,8 @@ class Runner:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(answer)
         with open(told, "w", encoding="utf-8") as file:
-            json.dump({"test": order.test, "answer": answer, "inverted": bool(order.slots)}, file)
+            orders = {"test": order.test, "answer": answer, "inverted": bool(order.slots)}
+            json.dump({**orders, "worker": self.worker}, file)
         environment = {**boot.Here.environment, settings.COLD: told, settings.AS_IS: "1"}
         environment[settings.INVERT] = ",".join(map(str, order.slots))
         process = subprocess.Popen(
@@ -140,6 +146,9 @@ class Runner:
 _PRIVATE: Final = ("home", "tmp")
 _WRITTEN: Final = ("base", "pyc", "woven", "cold.json", "answer.json", "answer.json.part")
 """What we and Python write beside a tree."""
+
+
+_NOT_HERE: Final = b'{"ending": "not collected"}\n'
 
 
 def _children_cpu() -> float:
@@ -195,12 +204,24 @@ def _await_fork(pid: int, reader: int, run_limits: Limits) -> Raw:
         return not piece or told.endswith(b"\n")
 
     passed = "" if ended(_AT_FIRST) else limits.watch(pid, run_limits, ended)
+    if not passed and not told.endswith(b"\n"):  # it gave the channel up, and may live on
+        passed = limits.watch(pid, run_limits, partial(_ends_within, pid))
     if passed:
         limits.end_below(os.getpid())
         return {"passed": passed}
     if told and not poll.poll(_GRACE * 1000):  # it tells, and then it closes its end by ending
         os.kill(pid, signal.SIGKILL)
     return {"told": told, "status": os.waitpid(pid, 0)[1]}
+
+
+def _ends_within(pid: int, seconds: float) -> bool:
+    """Wait for a child to end, without taking its status."""
+    end = time.monotonic() + seconds
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if time.monotonic() >= end:
+            return False
+        time.sleep(_NAP)
+    return True
 
 
 def understood(raw: Raw, order: Order) -> Record:

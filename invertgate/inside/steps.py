@@ -198,7 +198,7 @@ class Experiment:
 
     def _inverted(self, row: RowAtWork, *, cold: bool, other: bool = False) -> Record:
         if cold not in self._budget:
-            self._control(cold=cold)
+            row.runs.append(self._control(cold=cold))
         limits = self._budget.get(cold) or next(iter(self._budget.values()))
         return self._carry_out(Order(self._test, row.inverted, cold, limits, other))
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import fnmatch
+import json
 import marshal
 import os
 import socket
@@ -16,13 +17,14 @@ import pytest
 from . import boot, record, settings
 from .budget import Options
 from .collected import Collected
-from .items import ExperimentItem, experiment_item, report_of
+from .items import ExperimentItem, act_as_worker, experiment_item, report_of
 from .limits import adopt_orphans
 from .record import Record
 from .runs import Order, Runner, understood
 from .steps import Experiment, RowAtWork, holds, look, never_ended
 from .zygote import Answer, Request, Zygote, keep
 
+_IDS: Final = ("workerid", "workercount", "testrunuid")
 _ENDLESS: Final = 3
 """When a row is searched for a test: how many may use up their time before it is given up."""
 _INTERNAL: Final = frozenset(("taken", "bare"))
@@ -147,7 +149,7 @@ class Worker(Collected):
             return self._keeper
         if self._other is None:
             number = boot.Here.loading.number + self._plan["other_trees"]
-            self._other = _OtherKeeper(number, self._plan["arguments"], self._config.args)
+            self._other = _OtherKeeper(number, self._plan["arguments"], self._config)
         return self._other
 
 
@@ -185,7 +187,7 @@ class _Keeper:
             self._channel.write(marshal.dumps(request))
             self._channel.flush()
             answer: Answer = marshal.load(self._channel)  # noqa: S302  # written by our own fork
-        except (OSError, EOFError):
+        except (OSError, EOFError, ValueError, TypeError):
             os._exit(1)  # pytest-xdist replaces this worker, and tells that the experiment is lost
         return answer
 
@@ -200,7 +202,7 @@ class _Keeper:
 class _OtherKeeper(_Keeper):
     """A process of its own, started anew: what chance gave the first is not its own."""
 
-    def __init__(self, number: int, arguments: Sequence[str], files: Sequence[str]) -> None:
+    def __init__(self, number: int, arguments: Sequence[str], config: pytest.Config) -> None:
         """Start it on a tree of its own."""
         self._file = ""
         self._at_import = []
@@ -214,10 +216,11 @@ class _OtherKeeper(_Keeper):
             **settings.home_environment(here.boot, number),
             "PWD": folder,
             settings.KEEPER: str(theirs.fileno()),
+            settings.WORKER: json.dumps(_worker_of(config)),
             settings.AS_IS: "1",
         }
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *arguments, *files],
+            [sys.executable, "-m", "pytest", *arguments, *config.args],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -239,6 +242,7 @@ class OtherKeeping(Collected):
         self._plan = plan
         self._channel = socket.socket(fileno=int(os.environ.pop(settings.KEEPER)))
         self._channel.set_inheritable(False)
+        self._worker = json.loads(os.environ.pop(settings.WORKER))
         self._is_open = False
 
     @pytest.hookimpl(tryfirst=True)
@@ -256,6 +260,7 @@ class OtherKeeping(Collected):
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Serve the worker until it is gone."""
+        act_as_worker(session.config, self._worker)
         keep(zygote_of(session, self, self._plan), self._channel.makefile("rwb"))
 
     @pytest.hookimpl(tryfirst=True)
@@ -269,7 +274,15 @@ def zygote_of(session: pytest.Session, collected: Collected, plan: dict[str, Any
     """Return what is forked for each test file, as it is before collection."""
     here = boot.Here
     folder = os.path.join(here.boot.scratch, str(here.loading.number))
-    return Zygote(session, collected, Runner(collected.items, plan["arguments"], folder))
+    runner = Runner(collected.items, plan["arguments"], folder)
+    runner.worker = _worker_of(session.config)
+    return Zygote(session, collected, runner)
+
+
+def _worker_of(config: pytest.Config) -> dict[str, Any]:
+    """Return those ids of a worker that fixtures ask for."""
+    told = getattr(config, "workerinput", {})
+    return {name: told[name] for name in _IDS if name in told}
 
 
 class _NoKeeper(_Keeper):

@@ -4,7 +4,8 @@ A worker of pytest-xdist collects nothing itself. It forks a *keeper*, which hol
 before collection; for each test file the keeper forks a *zygote*, which collects that file alone
 and is what the runs are forked from. So a run starts from the state that ``pytest FILE`` would
 give it, and no other file's import can make a test look better or worse than it is. A zygote that
-a test ends is forked anew.
+a test ends is forked anew. A worker's other process (``worker._OtherKeeper``) is a keeper too, on a
+tree of its own.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ import marshal
 import mmap
 import os
 from collections.abc import Iterator
+from glob import glob
 from typing import Any, Final, NoReturn
 
 import pytest
@@ -27,6 +29,8 @@ Request = dict[str, Any]
 Answer = dict[str, Any]
 
 
+_OPEN: Final = 0
+_PENDING: Final = 1
 _NOTHING_SEEN: Final[Answer] = {"seconds": 0.0, "cpu": 0.0, "board": b""}
 _UNCOLLECTABLE: Final[Answer] = {
     "ending": "collection error",
@@ -50,7 +54,8 @@ class Zygote:
         if board is not None:
             board.recall()
         config = self._session.config
-        suite = [str(each) for each in config.getini("testpaths")] or [os.curdir]
+        paths = [str(each) for each in config.getini("testpaths")]
+        suite = [path for each in paths for path in glob(each, recursive=True)] or [os.curdir]
         config.args = [file] if os.path.exists(file) else suite  # for the claim to be compared with
         try:
             config.hook.pytest_collection(session=self._session)
@@ -107,23 +112,25 @@ def keep(zygote: Zygote, channel: Any) -> NoReturn:
 
 def _serve(zygote: Zygote, channel: Any, file: str) -> None:
     """Serve a file until it is closed, by as many zygotes as that takes."""
-    zygote.restore()
-    is_open = mmap.mmap(-1, 1)  # shared with the zygote
+    shared = mmap.mmap(-1, 2)  # with the zygote: the file is open; a request waits for its answer
+    shared[_PENDING] = 1
     told = False
-    while _ended_badly(zygote, channel, file, is_open, told=told):
+    zygote.restore()
+    while _ended_badly(zygote, channel, file, shared, told=told):
         limits.end_below(os.getpid())
-        if not is_open[0]:
-            _say(channel, _UNCOLLECTABLE)
-            for _ in _requests(channel):
+        zygote.restore()
+        if not shared[_OPEN]:
+            if shared[_PENDING]:
+                _say(channel, _UNCOLLECTABLE)
+            for _ in _requests(channel, shared):
                 _say(channel, _UNCOLLECTABLE)
             return
-        _say(channel, {"passed": "worker lost", **_NOTHING_SEEN})
-        told, is_open[0] = True, 0
+        if shared[_PENDING]:
+            _say(channel, {"passed": "worker lost", **_NOTHING_SEEN})
+        told, shared[_OPEN], shared[_PENDING] = True, 0, 0
 
 
-def _ended_badly(
-    zygote: Zygote, channel: Any, file: str, is_open: mmap.mmap, *, told: bool
-) -> bool:
+def _ended_badly(zygote: Zygote, channel: Any, file: str, shared: mmap.mmap, *, told: bool) -> bool:
     """Serve a file in a child of this process; tell whether something else than us ended it."""
     pid = os.fork()
     if pid != 0:
@@ -134,24 +141,27 @@ def _ended_badly(
         limits.adopt_orphans()
         limits.go_first()
         opened = zygote.open(file)
-        is_open[0] = 1
+        shared[_OPEN] = 1
         if not told:
             _say(channel, opened)
-        for request in _requests(channel):
+            shared[_PENDING] = 0
+        for request in _requests(channel, shared):
             _say(channel, zygote.answer(request))
+            shared[_PENDING] = 0
         status = 0
     finally:
         limits.end_below(os.getpid())
         os._exit(status)
 
 
-def _requests(channel: Any) -> Iterator[Request]:
+def _requests(channel: Any, shared: mmap.mmap) -> Iterator[Request]:
     """Yield requests until the file is closed, which is answered too: nobody reads ahead."""
-    for line in _received(channel):
-        if "close" in line:
+    for request in _received(channel):
+        shared[_PENDING] = 1
+        if "close" in request:
             _say(channel, {"closed": True})
             return
-        yield line
+        yield request
 
 
 def _received(channel: Any) -> Iterator[Request]:

@@ -152,7 +152,7 @@ def _copy(root: Path, target: Path, selection: Selection) -> None:
         folder = waiting.pop()
         made = target / folder
         made.mkdir(parents=True, exist_ok=True)
-        with os.scandir(root / folder) as entries:
+        with suppress(PermissionError), os.scandir(root / folder) as entries:
             for entry in entries:
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 if _copy_entry(entry, path, root, target, selection):
@@ -187,7 +187,7 @@ def _copy_entry(
     if entry.is_symlink():
         _copy_link(Path(entry.path), target / path, root, target)
     elif stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode):
-        with suppress(FileNotFoundError):  # it went away while we were looking
+        with suppress(FileNotFoundError, PermissionError):  # it went away, or is nobody's to read
             shutil.copy2(entry.path, target / path)
     return False
 

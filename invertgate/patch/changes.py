@@ -84,8 +84,19 @@ def compare(
         head=judged.head,
         files=changed_files(judged, chosen, difference.added),
         left_out=left_out,
-        notes=(*found.notes, *notes, *_hidden(listed), *_idle_globs(listed, rules)),
+        notes=(
+            *found.notes,
+            *(() if difference.entries or listed.hidden else _at_base(found)),
+            *notes,
+            *_hidden(listed),
+            *_idle_globs(listed, rules),
+        ),
     )
+
+
+def _at_base(found: Base) -> Iterator[str]:
+    if found.commit == found.head:
+        yield "what is judged is the merge base itself; name another with --base if that is wrong"
 
 
 def _difference(judged: Judged, untracked: Sequence[str]) -> _Difference:

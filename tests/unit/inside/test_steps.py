@@ -124,7 +124,7 @@ def test_green_is_said_only_after_a_fresh_process_stayed_green() -> None:
     experiment(bench, some)
 
     assert bench.letters == "ciCI"
-    assert [run["cold"] for run in some[0].runs] == [False, False, True]
+    assert [run["cold"] for run in some[0].runs] == [False, False, True, True]
 
 
 def test_no_doubt_asks_no_fresh_process() -> None:
