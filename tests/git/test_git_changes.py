@@ -513,3 +513,9 @@ def test_two_commits_builds_what_tests_of_others_use(tmp_path: Path) -> None:
 
     assert one(judge(repo)).added == {5, 6, 7, 8, 9, 10}
     assert repo.status() == ""
+
+
+def test_judging_the_base_itself_is_said(trunk: Repo) -> None:
+    [note] = read(trunk.path, base="main", environment=trunk.environment).notes
+
+    assert "is the merge base itself" in note
