@@ -1,11 +1,10 @@
 """The exact set: every new outcome has its row, and every row its outcome."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from invertgate.model import Claim, ClaimSource, Outcome, Result, Row, Verdict
-from invertgate.table.claims import Resolution, resolve
 from invertgate.table.document import Entry, Table
 from invertgate.table.leftover import without_outcome
 from invertgate.table.raw import refuse
@@ -112,35 +111,6 @@ def match(
     )
 
 
-def refuse_uncollected(
-    rows: Iterable[Row], collected: Collection[str], again: Collection[str] | None = None
-) -> tuple[tuple[Row, ...], tuple[Result, ...]]:
-    """Part the rows that collected tests claim from those that cannot be judged.
-
-    A wrong claim in the table spoils its row, for its author believes in that test. Tests that bear
-    a marker and cannot be named only fall out, as long as another claims the row.
-
-    Args:
-        rows: Rows; those that nothing claims are passed over.
-        collected: The nodeids that pytest collects; a set or a dict is quickest.
-        again: What another process collected, if one did.
-
-    Returns:
-        The rows to judge, and a result for each row that is refused.
-    """
-    good: list[Row] = []
-    bad: list[Result] = []
-    for row in filter(lambda row: row.claims, rows):
-        found = {claim: resolve(claim.test, collected, again) for claim in row.claims}
-        wrong = [claim for claim in row.claims if not found[claim].is_collected]
-        usable = tuple(claim for claim in row.claims if claim not in wrong)
-        if usable and all(claim.source is ClaimSource.MARKER for claim in wrong):
-            good.append(replace(row, claims=usable))
-        else:
-            bad.append(_uncollected(row, found[wrong[0]]))
-    return tuple(good), tuple(bad)
-
-
 def stub(outcomes: Iterable[Outcome], name: str = Table().name) -> Table:
     """Make a table in which every outcome waits for its test."""
     return updated(outcomes, Table(name=name))
@@ -212,12 +182,6 @@ def _inheritance_note(inherited: Sequence[Result], name: str) -> tuple[str, ...]
         return ()
     rows = "1 row" if len(inherited) == 1 else f"{len(inherited)} rows"
     return (f"{name} holds {rows} of merged patches; `invertgate table --write` removes them",)
-
-
-def _uncollected(row: Row, wrong: Resolution) -> Result:
-    return Result(
-        *row.outcome.key, Verdict.UNCOLLECTED, wrong.reason, wrong.test, nearest=wrong.nearest
-    )
 
 
 def _entry(outcome: Outcome, entry: Entry | None, found: Mapping[Key, str]) -> Entry:

@@ -1,7 +1,6 @@
 """Claims against what pytest collected: equal to the last character, or refused."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
@@ -60,11 +59,6 @@ def resolve(
     nearest = _first(_nearest(claim, collected))
     reason = "pytest collects no such test" + ("" if nearest else ", and none with a like name")
     return Resolution(claim, is_collected=False, reason=reason, nearest=nearest)
-
-
-def collected_twice(nodeids: Iterable[str]) -> frozenset[str]:
-    """Give the ids that more than one collected test has; none of these can be claimed."""
-    return frozenset(nodeid for nodeid, times in Counter(nodeids).items() if times > 1)
 
 
 def marker_claims(

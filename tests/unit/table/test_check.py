@@ -10,7 +10,6 @@ from invertgate.table.check import (
     Matched,
     Scope,
     match,
-    refuse_uncollected,
     stub,
     updated,
 )
@@ -314,45 +313,3 @@ def test_updated_corrects_the_text_of_a_row() -> None:
 
 def test_updated_without_outcomes_is_empty() -> None:
     assert updated([GUARD], Table((OLD, FITS))) == Table()
-
-
-COLLECTED = {"t::one", "t::two[1]"}
-
-
-def test_row_whose_claims_are_collected_is_judged() -> None:
-    rows = (Row(NEW, (Claim("t::one"), Claim("t::two[1]", ClaimSource.MARKER))),)
-
-    assert refuse_uncollected(rows, COLLECTED) == (rows, ())
-
-
-def test_row_whose_claim_in_the_table_is_not_collected_is_refused_with_the_nearest() -> None:
-    row = Row(NEW, (Claim("t::two"), Claim("t::one", ClaimSource.MARKER)))
-
-    judged, refused = refuse_uncollected([row], COLLECTED)
-
-    assert judged == ()
-    assert refused == (
-        Result(
-            "src/a.py",
-            "a" * 12,
-            Verdict.UNCOLLECTED,
-            "this test is parametrized (1 times); name one of them",
-            "t::two",
-            nearest=("t::two[1]",),
-        ),
-    )
-
-
-def test_marked_test_with_an_unstable_id_falls_out_while_another_claims_the_row() -> None:
-    unstable = "t::x[<f at 0x7f12345678aa>]"
-    both = Row(NEW, (Claim(unstable, ClaimSource.MARKER), Claim("t::one", ClaimSource.MARKER)))
-    alone = Row(OTHER, (Claim(unstable, ClaimSource.MARKER),))
-
-    judged, refused = refuse_uncollected([both, alone], {unstable, *COLLECTED})
-
-    assert judged == (Row(NEW, (Claim("t::one", ClaimSource.MARKER),)),)
-    assert [(result.key, result.test) for result in refused] == [(OTHER.key, unstable)]
-
-
-def test_row_that_nothing_claims_is_neither_judged_nor_refused() -> None:
-    assert refuse_uncollected([Row(NEW)], COLLECTED) == ((), ())

@@ -1,7 +1,7 @@
 import pytest
 
 from invertgate.errors import UsageError
-from invertgate.table.claims import collected_twice, marker_claims, resolve
+from invertgate.table.claims import marker_claims, resolve
 
 COLLECTED = {
     "tests/test_p.py::test_plain": None,
@@ -212,10 +212,6 @@ def test_id_that_only_looks_like_an_address_is_good_if_another_process_collects_
     nodeid = "tests/t.py::test[shown as <f at 0x7f12345678aa>]"
 
     assert resolve(nodeid, {nodeid}, {nodeid}).is_collected
-
-
-def test_ids_that_two_tests_have_are_found() -> None:
-    assert collected_twice(["a::x", "a::y", "a::x"]) == {"a::x"}
 
 
 KEYS = [("src/a.py", "a" * 12), ("src/b.py", "a" * 12), ("src/a.py", "b" * 12)]
