@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_tox(versions: Sequence[str], pythons: dict[str, Path], *, quick: bool) -> int:
     """Run tox on some Pythons, with what it prints passed through."""
     environments = (*CHECKS, *versions, *(() if quick else ("demo",)))
-    tests = ("-n", "logical", *(("-m", "not slow") if quick else ()))
+    tests = ("-n", "logical", "--dist", "worksteal", *(("-m", "not slow") if quick else ()))
     return subprocess.run(
         [
             *(str(tox()), "run", "--root", str(ROOT), "--skip-missing-interpreters", "false"),
