@@ -16,6 +16,7 @@ import ast
 import sqlite3
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -140,10 +141,12 @@ def _read(file: Path) -> tuple[dict[str, dict[int, list[str]]], set[str]]:
         copy = Path(scratch, "data")
         try:
             copyfile(file, copy)
-            data = CoverageData(basename=str(copy))
-            data.read()
-            found = {path: data.contexts_by_lineno(path) for path in data.measured_files()}
-            return found, data.measured_contexts()
+            with ExitStack() as stack:
+                data = CoverageData(basename=str(copy))
+                stack.callback(data.close, force=True)
+                data.read()
+                found = {path: data.contexts_by_lineno(path) for path in data.measured_files()}
+                return found, data.measured_contexts()
         except (CoverageException, sqlite3.Error, OSError) as error:
             raise UnusableError(f"it cannot be read ({error})") from error
 

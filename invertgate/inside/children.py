@@ -88,6 +88,7 @@ def install(bootstrap: str, loading: Loading) -> HandOver:
     hand_over = HandOver(bootstrap)
     if sys.platform != "win32":
         _wrap_fork_exec(hand_over)
+        _wrap_posix_spawn(hand_over)
     sys.addaudithook(_auditor(hand_over, loading))
     return hand_over
 
@@ -110,6 +111,27 @@ def _wrap_fork_exec(hand_over: HandOver) -> None:
     loaded = sys.modules.get("subprocess")
     if loaded is not None:
         vars(loaded)["_fork_exec"] = fork_exec
+
+
+def _wrap_posix_spawn(hand_over: HandOver) -> None:
+    """Do the same for the other way to start a process, which ``subprocess`` takes where it can."""
+    for name in ("posix_spawn", "posix_spawnp"):
+        original: Callable[..., int] | None = getattr(os, name, None)
+        if original is not None:
+            setattr(os, name, _spawning(original, hand_over))
+
+
+def _spawning(original: Callable[..., int], hand_over: HandOver) -> Callable[..., int]:
+    def spawn(
+        path: object, argv: object, env: Mapping[str, str] | None, /, **options: object
+    ) -> int:
+        if env is not None:
+            pairs = [os.fsencode(name) + b"=" + os.fsencode(env[name]) for name in env]
+            given = dict(pair.split(b"=", 1) for pair in hand_over.environment(pairs) or pairs)
+            return original(path, argv, given, **options)
+        return original(path, argv, env, **options)
+
+    return spawn
 
 
 def _auditor(hand_over: HandOver, loading: Loading) -> Callable[[str, tuple[object, ...]], None]:
