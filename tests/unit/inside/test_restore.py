@@ -2,6 +2,7 @@ import mmap
 import os
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 
@@ -111,6 +112,16 @@ def test_what_was_there_when_it_was_settled_stays(place: Path) -> None:
     ours.restore()
 
     assert content(place) == before
+
+
+def test_files_without_a_name_are_no_change(place: Path) -> None:
+    ours = folders(place)
+
+    with TemporaryFile(dir=place / "tmp") as file:
+        file.write(b"captured output")
+        file.flush()
+
+        assert ours._has_changed() is False  # noqa: SLF001
 
 
 def test_restoring_anyway_does_not_rely_on_what_was_heard(place: Path) -> None:
