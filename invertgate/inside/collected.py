@@ -41,8 +41,8 @@ class Collected:
             self.errors[report.nodeid] = "skipped as a whole"
 
     def replaced(self, session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
-        """Return the items that are run in place of those that were collected."""
-        raise NotImplementedError
+        """Return the items that are run in place of those that were collected: by default these."""
+        return list(items)
 
     def stand_of(self, test: str) -> tuple[str, str]:
         """Say why a test cannot be run: an ending and a sentence, or two empty texts."""

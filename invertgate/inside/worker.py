@@ -57,10 +57,6 @@ class Worker(Collected):
         _interactor(self._config).pytest_collection_finish(session)
         return True
 
-    def replaced(self, session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
-        """Keep what a zygote collects."""
-        return list(items)
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Fork the process that holds pytest as it is now, before any test was collected."""
@@ -252,10 +248,6 @@ class OtherKeeping(Collected):
             return None
         self._is_open = True
         return True
-
-    def replaced(self, session: pytest.Session, items: list[pytest.Item]) -> list[pytest.Item]:
-        """Keep what a zygote collects."""
-        return list(items)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
