@@ -185,6 +185,28 @@ class Row:
     claims: tuple[Claim, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """A person's word that a row need not be bound, until a day."""
+
+    path: str
+    id: str
+    reason: str
+    owner: str
+    expires: str
+    """The last day on which it counts, in UTC (``2026-03-14``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Lines of a source file."""
+
+    first: int
+    """Number of the first line, from 1."""
+    lines: tuple[str, ...]
+    """Without their line ends."""
+
+
 class Ending(StrEnum):
     """How one run of one test ended, as far as that test's own reports tell."""
 
@@ -262,6 +284,10 @@ class Result:
     """Claimed tests that stayed green although the outcome was inverted."""
     nearest: tuple[str, ...] = field(default=())
     """Collected nodeids that an uncollected claim could mean."""
+    waiver: Waiver | None = None
+    """The live waiver of a waived row."""
+    beneath: Verdict | None = None
+    """What a waived row would be without its waiver; None if it is not waived."""
 
     @property
     def key(self) -> tuple[str, str]:

@@ -213,6 +213,8 @@ def _with_result(row: ReportRow, result: Result) -> ReportRow:
         runs=result.runs,
         weak_tests=result.weak_tests,
         nearest=result.nearest,
+        waiver=result.waiver,
+        beneath=result.beneath,
     )
 
 

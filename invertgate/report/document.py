@@ -5,7 +5,19 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from invertgate.errors import ExitCode
-from invertgate.model import Claim, Kind, LeftOut, NotParsed, Outcome, Run, Side, Span, Verdict
+from invertgate.model import (
+    Claim,
+    Excerpt,
+    Kind,
+    LeftOut,
+    NotParsed,
+    Outcome,
+    Run,
+    Side,
+    Span,
+    Verdict,
+    Waiver,
+)
 
 SCHEMA_VERSION: Final = 1
 
@@ -91,6 +103,18 @@ class ReportRow:
     """Claimed tests that stayed green although the outcome was inverted."""
     nearest: tuple[str, ...] = ()
     """Collected nodeids that the claim could mean, or that came closest."""
+    excerpt: Excerpt | None = None
+    """The source around the outcome; null if there is no such outcome any more."""
+    mutant: str = ""
+    """The inverted outcome as a unified diff that ``git apply`` takes, or empty."""
+    waiver: Waiver | None = None
+    """The live waiver of a waived row."""
+    beneath: Verdict | None = None
+    """What a waived row would be without its waiver; null if it is not waived."""
+    passes_on_base: bool | None = None
+    """Whether the test also passes on the base's source; null if nobody asked."""
+    advice: tuple[str, ...] = ()
+    """What would help, in sentences."""
 
     @property
     def name(self) -> str:
