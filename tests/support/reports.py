@@ -1,8 +1,14 @@
 """Values of which reports are made, and one fixed report that shows everything."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from invertgate.errors import ExitCode
 from invertgate.model import (
     Claim,
     Ending,
+    Excerpt,
     Killer,
     Kind,
     LeftOut,
@@ -16,9 +22,10 @@ from invertgate.model import (
     Side,
     Span,
     Verdict,
+    Waiver,
 )
-from invertgate.report.build import build
-from invertgate.report.document import Facts, Gone, Report
+from invertgate.report.build import build, failed
+from invertgate.report.document import Facts, Gone, Report, ReportRow
 
 FACTS = Facts(
     command="invertgate run --changed",
@@ -163,3 +170,127 @@ def _full_result(of: Outcome, verdict: Verdict) -> Result:
             return Result(*of.key, verdict, "not collected", nearest=("tests/t.py::test_b",))
         case _:
             return Result(*of.key, verdict, f"why it is {verdict}")
+
+
+WAIVER = Waiver(
+    "src/retry.py", f"{10:012x}", "covered by the nightly soak", "ada@example.org", "2026-03-14"
+)
+SOURCE = (
+    "def call(self):",
+    "    if attempt < max_attempts:",
+    "        return self.again()",
+    "    return None",
+)
+DIFF = """\
+--- a/src/retry.py
++++ b/src/retry.py
+@@ -2 +2 @@
+-    if attempt < max_attempts:
++    if True:
+"""
+
+
+def rich_report() -> Report:
+    """Return a report with a row of every verdict and all that a row may carry."""
+    report = full_report()
+    return replace(report, rows=tuple(_rich(row) for row in report.rows))
+
+
+def _rich(row: ReportRow) -> ReportRow:
+    if not row.line:
+        return row
+    is_waived = row.verdict is Verdict.WAIVED
+    return replace(
+        row,
+        excerpt=Excerpt(row.line - 1, SOURCE),
+        mutant=DIFF,
+        waiver=WAIVER if is_waived else None,
+        beneath=Verdict.WEAK if is_waived else None,
+        advice=("assert what the test gets back",) if row.verdict is Verdict.WEAK else (),
+    )
+
+
+HOSTILE: Final = (
+    "\n::error file=a.py,line=1::forged\n##[error]forged\n"
+    "::stop-commands::x\r::set-output name=x::y",
+    "\r\n::add-mask::e\u2028::error::f\u2029::error::g\x85::error::h\x0b::error::i\x0c::error::j",
+    "]]></failure></testcase><testcase name='forged'/><![CDATA[ &amp; &#0; \x00\x01\x1b[31m\x7f"
+    "\ufffe\uffff",
+    "| a | `b` ``c`` </td></tr></table> <img src=x onerror=alert(1)> <!-- \\| --> "
+    "[x](javascript:1)",
+    "</script><script>document.title='forged'</script>{{ 7 * 7 }}{% raw %}\"'--><!-- %0A%0D%25%3A%2C",
+    "lone \udc80 and \ud800, caf\xe9, \U0001f600, \u202eright to left, \ufeffmark, @octocat #1 _x_ "
+    "*y* ~~z~~",
+)
+"""Texts that would be commands, markup or no characters at all where a format does not look out."""
+
+
+def hostile_report() -> Report:
+    """Return a report of every verdict in which each name and each message is hostile."""
+    report = rich_report()
+    rows = tuple(_hostile(row, HOSTILE[n % len(HOSTILE)]) for n, row in enumerate(report.rows))
+    everything = "".join(HOSTILE)
+    return replace(
+        report,
+        rows=rows,
+        command=everything,
+        error=everything,
+        base_name=everything,
+        tables=(everything,),
+        written=(everything,),
+        notes=HOSTILE,
+        left_out=(LeftOut(everything, everything),),
+        not_parsed=tuple(NotParsed(f"{text}.py", 4, text) for text in HOSTILE),
+        weak_tests={text: tuple(row.name for row in rows) for text in HOSTILE},
+    )
+
+
+def _hostile(row: ReportRow, text: str) -> ReportRow:
+    run = replace(KILL, test=text, exception=text, message=text, where=text, notes=(text,))
+    return replace(
+        row,
+        project=text,
+        path=f"src/{text}.py",
+        scope=text,
+        predicate=text,
+        reason=text,
+        test=f"tests/t.py::test[{text}]",
+        claims=(Claim(text),),
+        hint=text,
+        runs=tuple(replace(run, inverted=one.inverted, ending=one.ending) for one in row.runs),
+        weak_tests=tuple(text for _ in row.weak_tests),
+        nearest=(text,),
+        excerpt=row.excerpt and Excerpt(row.line - 1, tuple(text.splitlines())),
+        mutant=row.mutant and f"{DIFF}-{text}",
+        waiver=row.waiver and replace(row.waiver, path=text, reason=text, owner=text),
+        advice=(text,),
+    )
+
+
+def interrupted_report() -> Report:
+    """Return the report of a run that was stopped while it judged."""
+    bound, waiting = outcome(1), outcome(2, line=20)
+    facts = replace(FACTS, complete=False)
+    return build(PATCH, listing(bound, waiting), [result(bound, Verdict.BOUND)], facts)
+
+
+def stopped_report() -> Report:
+    """Return what stands on disk of a run that was stopped before it found anything."""
+    return failed(FACTS, ExitCode.INTERRUPTED)
+
+
+def failed_report() -> Report:
+    """Return the report of a run that could not judge."""
+    return failed(FACTS, ExitCode.NO_BASE, "HEAD and origin/main share no commit")
+
+
+REPORTS: Final[Mapping[str, Callable[[], Report]]] = {
+    "every verdict": full_report,
+    "rich": rich_report,
+    "hostile": hostile_report,
+    "nothing new": nothing_new,
+    "interrupted": interrupted_report,
+    "stopped": stopped_report,
+    "failed": failed_report,
+}
+"""What every format has to render."""
