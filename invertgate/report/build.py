@@ -183,6 +183,7 @@ def _outcome_row(
         claims=claims,
         hint=outcome.hint,
         ambiguous=outcome.ambiguous,
+        body_line=outcome.body[0],
     )
     return row if result is None else _with_result(row, result)
 

@@ -103,6 +103,9 @@ class ReportRow:
     """Claimed tests that stayed green although the outcome was inverted."""
     nearest: tuple[str, ...] = ()
     """Collected nodeids that the claim could mean, or that came closest."""
+    body_line: int = 0
+    """The first line that runs only if the outcome is taken; the decision's own where it has none
+    of its own, 0 if there is no such outcome any more."""
     excerpt: Excerpt | None = None
     """The source around the outcome; null if there is no such outcome any more."""
     mutant: str = ""
