@@ -22,6 +22,7 @@ __all__ = [
     "load_under_policy",
     "policy_changes",
     "read",
+    "shown",
     "source_of",
 ]
 
@@ -110,7 +111,7 @@ def policy_changes(base: Config, head: Config) -> tuple[str, ...]:
         if option.about.policy
     )
     return tuple(
-        f"the patch changes {SECTION}.{name} from {_shown(before)} to {_shown(after)}"
+        f"the patch changes {SECTION}.{name} from {shown(before)} to {shown(after)}"
         for name, before, after in pairs
         if before != after
     )
@@ -154,7 +155,7 @@ def _section(document: Mapping[str, object], name: str) -> dict[str, object]:
         _refuse_misspelt_section(tool, name)
         return {}
     if not isinstance(section, dict):
-        raise UsageError(f"{name}: {SECTION} must be a table, not {_shown(section)}")
+        raise UsageError(f"{name}: {SECTION} must be a table, not {shown(section)}")
     return section
 
 
@@ -212,7 +213,7 @@ def _value(config: Config, name: str) -> object:
     return getattr(config, name)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Show a value as TOML has it."""
     match value:
         case str():
@@ -220,7 +221,7 @@ def _shown(value: object) -> str:
         case bool():
             return str(value).lower()
         case list() | tuple():
-            return f"[{', '.join(map(_shown, value))}]"
+            return f"[{', '.join(map(shown, value))}]"
         case dict():
             return "a table"
         case _:
@@ -232,7 +233,7 @@ def _trouble(option: Option, value: object) -> str:
     if not option.many:
         return _trouble_with_one(option, value)
     if not isinstance(value, list | tuple):
-        return f"must be a list of strings, not {_shown(value)}"
+        return f"must be a list of strings, not {shown(value)}"
     return next(filter(None, (_trouble_with_one(option, one) for one in value)), "")
 
 
@@ -240,7 +241,7 @@ def _trouble_with_one(option: Option, value: object) -> str:
     choices = option.about.choices
     if choices:
         return (
-            "" if value in choices else f"must be one of {', '.join(choices)}, not {_shown(value)}"
+            "" if value in choices else f"must be one of {', '.join(choices)}, not {shown(value)}"
         )
     if option.type is str:
         return _FORMS[option.about.form](value) if isinstance(value, str) else _wrong(option, value)
@@ -254,13 +255,13 @@ def _trouble_with_number(option: Option, value: object) -> str:
         return _wrong(option, value)
     low, high = option.about.low, option.about.high
     if not isfinite(value) or not low <= value <= high:
-        return f"must be from {low:g} to {high:.0f}, not {_shown(value)}"
+        return f"must be from {low:g} to {high:.0f}, not {shown(value)}"
     return ""
 
 
 def _wrong(option: Option, value: object) -> str:
     noun = {str: "a string", int: "a whole number", float: "a number"}[option.type]
-    return f"must be {noun}, not {_shown(value)}"
+    return f"must be {noun}, not {shown(value)}"
 
 
 def _text_trouble(text: str) -> str:
@@ -269,15 +270,15 @@ def _text_trouble(text: str) -> str:
 
 def _glob_trouble(text: str) -> str:
     if "\\" in text:
-        return f"must be written with slashes, not backslashes: {_shown(text)}"
+        return f"must be written with slashes, not backslashes: {shown(text)}"
     if text.startswith("/") or ".." in text.split("/"):
-        return f"must be relative and stay inside the repository: {_shown(text)}"
+        return f"must be relative and stay inside the repository: {shown(text)}"
     return _text_trouble(text)
 
 
 def _table_trouble(text: str) -> str:
     if not text.endswith((".json", ".yaml", ".yml")):
-        return f"must end in .json, .yaml or .yml: {_shown(text)}"
+        return f"must end in .json, .yaml or .yml: {shown(text)}"
     return _glob_trouble(text)
 
 
