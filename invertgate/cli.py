@@ -19,6 +19,8 @@ import click
 from invertgate import __version__
 from invertgate.cli_lanes import COMMANDS
 from invertgate.errors import ExitCode, InvertgateError
+from invertgate.model import PolicySource
+from invertgate.model import Shard
 from invertgate.options import OPTIONS, Option
 from invertgate.report.document import BindReport, Report
 from invertgate.report.progress import progress_for
@@ -127,6 +129,14 @@ def _flags(chosen: Callable[[Option], bool]) -> Decorator:
 
 def _flag(option: Option) -> Decorator:
     about = option.about
+    if option.type is bool:
+        [flag] = about.flags
+        return click.option(
+            option.name,
+            f"{flag}/--no-{flag.removeprefix('--')}",
+            default=None,
+            help=about.help,
+        )
     default = "" if option.many or option.default == "" else f"  [default: {option.default}]"
     short = (SHORT_FLAGS[option.name],) if option.name in SHORT_FLAGS else ()
     return click.option(
@@ -149,6 +159,13 @@ _ids = click.option(
 )
 _json = click.option(
     "--json", "as_json", is_flag=True, help="Print the report as JSON; all else goes to stderr."
+)
+_policy = click.option(
+    "--policy",
+    type=click.Choice(tuple(map(str, PolicySource))),
+    default=str(PolicySource.BASE),
+    help="Whose policies count: head lets those of the patch count, which a person has reviewed.  "
+    "[default: base]",
 )
 _verbose = click.option(
     "-v", "--verbose", is_flag=True, help="Also list bound rows, runs and files that were left out."
@@ -182,7 +199,14 @@ for _command in COMMANDS:
 @click.option("--changed", is_flag=True, help="Judge the files that changed; the default.")
 @click.option("--head", default="", metavar="REV", help="Judge a commit, not the working tree.")
 @click.option("--list", "list_only", is_flag=True, help="List the new outcomes and run nothing.")
+@click.option(
+    "--shard", metavar="I/N", help="Judge one of N parts; see `invertgate merge`."
+)
+@click.option(
+    "--no-resume", is_flag=True, help="Judge again what a run that was killed has judged."
+)
 @_ids
+@_policy
 @_json
 @_verbose
 @_flags(lambda option: option.name not in ONLY_BIND)
@@ -192,7 +216,10 @@ def run(
     changed: bool,
     head: str,
     list_only: bool,
+    shard: str | None,
+    no_resume: bool,
     ids: tuple[str, ...],
+    policy: str,
     as_json: bool,
     verbose: bool,
     **overrides: object,
@@ -205,16 +232,26 @@ def run(
     if changed and paths:
         raise click.UsageError("choose --changed or PATH: with PATH all outcomes count as new")
     request = _request(overrides, paths=paths, ids=ids, head=head, list_only=list_only)
+    request = replace(request, policy=PolicySource(policy))
+    request = replace(request, shard=_shard(shard), resume=not no_resume)
     return partial(_run, request, Display(as_json=as_json, verbose=verbose))
 
 
 @command_line.command()
 @_paths
 @_ids
+@click.option("--lock", is_flag=True, help="Also lock the claimed tests; see `run --locked`.")
+@_policy
 @_json
 @_flags(lambda _: True)
 def bind(
-    *, paths: tuple[str, ...], ids: tuple[str, ...], as_json: bool, **overrides: object
+    *,
+    paths: tuple[str, ...],
+    ids: tuple[str, ...],
+    lock: bool,
+    policy: str,
+    as_json: bool,
+    **overrides: object,
 ) -> Action:
     """Find a test for each row without one, and write it into the table.
 
@@ -222,20 +259,32 @@ def bind(
     fails because of it is named in the table. Rows that no test notices are listed.
     """
     request = _request(overrides, paths=paths, ids=ids)
+    request = replace(request, lock=lock, policy=PolicySource(policy))
     return partial(_bind, request, Display(as_json=as_json))
 
 
 @command_line.command()
 @click.option("--check", is_flag=True, help="End 1 unless the table has just the rows it should.")
 @click.option("--write", is_flag=True, help="Add missing rows, remove left-over ones, keep claims.")
+@_policy
 @_json
 @_flags(lambda option: option.name in TABLE_OPTIONS)
-def table(*, check: bool, write: bool, as_json: bool, **overrides: object) -> Action:
+def table(
+    *, check: bool, write: bool, policy: str, as_json: bool, **overrides: object
+) -> Action:
     """Show the decision table beside the new outcomes; nothing is run."""
     if check and write:
         raise click.UsageError("choose --check or --write")
-    request = _request(overrides)
+    request = replace(_request(overrides), policy=PolicySource(policy))
     return partial(_table, request, Display(as_json=as_json), write=write, check=check)
+
+
+def _shard(text: str | None) -> Shard | None:
+    if text is None:
+        return None
+    from invertgate.nightly.shards import parse
+
+    return parse(text)
 
 
 def _request(

@@ -1,4 +1,4 @@
-"""Read ``[tool.invertgate]`` strictly; the merge base decides what could loosen the gate."""
+"""Read ``[tool.invertgate]`` strictly."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,8 +19,7 @@ __all__ = [
     "Option",
     "Settings",
     "load",
-    "load_under_policy",
-    "policy_changes",
+    "merged",
     "read",
     "shown",
     "source_of",
@@ -64,57 +63,21 @@ def load(
     Raises:
         UsageError: A key or a value is wrong; the message names it and where it stands.
     """
-    return _configured({**read(source, name), **_overridden(overrides or {})})
+    return merged(read(source, name), overrides)
 
 
-def load_under_policy(
-    head: bytes,
-    base: bytes,
-    overrides: Mapping[str, object] | None = None,
-    name: str = CONFIG_NAME,
-) -> tuple[Config, tuple[str, ...]]:
-    """Read two versions of a ``pyproject.toml``, the merge base's for what could loosen the gate.
+def merged(settings: Settings, overrides: Mapping[str, object] | None = None) -> Config:
+    """Fill up settings with the defaults, and let the command line override them.
 
     Args:
-        head: The bytes that are judged; empty where there is no such file.
-        base: The bytes at the merge base; empty where there is no such file.
-        overrides: Values by option name, from the command line: they come from outside the patch
-            and count.
-        name: What messages call the file.
-
-    Returns:
-        The configuration, and a sentence for each policy that the patch changes in vain.
+        settings: Checked ones.
+        overrides: Values by option name; None and an empty tuple mean "not given".
 
     Raises:
-        UsageError: The judged version or an override is wrong. A wrong version at the merge base
-            is told in a sentence, and the defaults decide: or else nobody could mend it.
+        UsageError: An override is wrong.
     """
-    ours = read(head, name)
-    notes: tuple[str, ...] = ()
-    try:
-        theirs = read(base, name)
-    except UsageError as error:
-        theirs = {}
-        notes = (f"at the merge base, {error}; the defaults decide instead",)
-    policy = {option.name for option in OPTIONS if option.about.policy}
-    settings = {key: value for key, value in ours.items() if key not in policy}
-    settings |= {key: value for key, value in theirs.items() if key in policy}
-    notes += policy_changes(_configured(theirs), _configured(ours))
-    return _configured({**settings, **_overridden(overrides or {})}), notes
-
-
-def policy_changes(base: Config, head: Config) -> tuple[str, ...]:
-    """Tell, a sentence each, which policies the judged version changes."""
-    pairs = (
-        (option.name, _value(base, option.name), _value(head, option.name))
-        for option in OPTIONS
-        if option.about.policy
-    )
-    return tuple(
-        f"the patch changes {SECTION}.{name} from {shown(before)} to {shown(after)}"
-        for name, before, after in pairs
-        if before != after
-    )
+    values: dict[str, Any] = {**settings, **_overridden(overrides or {})}  # each was checked
+    return replace(Config(), **values)
 
 
 def source_of(folder: Path) -> bytes:
@@ -204,15 +167,6 @@ def _flag(name: str) -> str:
     return _BY_NAME[name].about.flags[0] if name in _BY_NAME else name
 
 
-def _configured(settings: Settings) -> Config:
-    values: dict[str, Any] = {**settings}  # each was checked against its option
-    return replace(Config(), **values)
-
-
-def _value(config: Config, name: str) -> object:
-    return getattr(config, name)
-
-
 def shown(value: object) -> str:
     """Show a value as TOML has it."""
     match value:
@@ -243,6 +197,8 @@ def _trouble_with_one(option: Option, value: object) -> str:
         return (
             "" if value in choices else f"must be one of {', '.join(choices)}, not {shown(value)}"
         )
+    if option.type is bool:
+        return "" if isinstance(value, bool) else _wrong(option, value)
     if option.type is str:
         return _FORMS[option.about.form](value) if isinstance(value, str) else _wrong(option, value)
     return _trouble_with_number(option, value)
@@ -260,8 +216,16 @@ def _trouble_with_number(option: Option, value: object) -> str:
 
 
 def _wrong(option: Option, value: object) -> str:
-    noun = {str: "a string", int: "a whole number", float: "a number"}[option.type]
+    noun = _NOUNS[option.type]
     return f"must be {noun}, not {shown(value)}"
+
+
+_NOUNS: Final = {
+    str: "a string",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+}
 
 
 def _text_trouble(text: str) -> str:

@@ -68,7 +68,7 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
     repository = open_repository(request.root, request.environment)
     folder = repository.top / store.FOLDER
     with store.opened(folder, facts):
-        seen = survey(request, repository)
+        seen = replace(survey(request, repository), shard=request.shard)
         found = _Found(notes=list(seen.notes))
         for project in seen.projects:
             found.projects |= dict.fromkeys(
@@ -76,8 +76,9 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
             )
             examine(request, seen, project, found)
         facts = replace(
-            facts,
+            _of_whole(request, seen, facts),
             operator=str(seen.projects[0].config.operator),
+            policy=seen.policy,
             seconds=time.monotonic() - started,
             cpu=_cpu() - cpu,
             tables=tuple(found.tables),
@@ -86,15 +87,39 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
         )
         report = build(
             seen.patch,
-            seen.listing,
+            seen.judged(),
             found.results,
             facts,
             rows=found.rows,
             gone=found.gone,
             projects=found.projects,
+            mutants=_mutants(seen) if judged and seen.listing.outcomes else None,
         )
         store.write(report, folder)
     return report
+
+
+def _mutants(seen: Survey) -> dict[tuple[str, str], str]:
+    """Write what the rows of a report ask to be noticed."""
+    from invertgate.options import Inversion  # noqa: PLC0415  # nothing new: not needed
+    from invertgate.outcomes.mutant import Mutant, mutants  # noqa: PLC0415
+
+    found: dict[tuple[str, str], Mutant] = {}
+    for project in seen.projects:
+        asked = [outcome for outcome in project.outcomes if not outcome.exempt]
+        negate = project.config.operator is Inversion.NEGATE
+        found |= mutants(asked, seen.sources(), negate=negate)
+    return {key: mutant.text for key, mutant in found.items()}
+
+
+def _of_whole(request: Request, seen: Survey, facts: Facts) -> Facts:
+    """Say of which whole the report is; of one that is empty and undivided there is nothing."""
+    if not (seen.listing.outcomes or seen.listing.not_parsed or request.shard):
+        return facts
+    from invertgate.whole import shard_of_report, whole_digest  # noqa: PLC0415  # nothing new: not needed
+
+    shard = shard_of_report(seen, request.shard) if request.shard else None
+    return replace(facts, whole=whole_digest(request, seen), shard=shard)
 
 
 def _cpu() -> float:
@@ -141,7 +166,8 @@ def _write_stub(
     request: Request, seen: Survey, project: ProjectSurvey, matched: Matched, found: _Found
 ) -> None:
     """Write a table to be filled in, where there is neither a table nor a claim."""
-    nothing_to_do = request.list_only or request.head or request.paths or request.ids
+    whole_patch = not (request.head or request.paths or request.ids or request.shard)
+    nothing_to_do = request.list_only or not whole_patch
     if nothing_to_do or project.has_table or not matched.rows or _claimed(matched):
         return
     _write(seen, project, stub(project.outcomes, project.table_path), found)

@@ -142,6 +142,19 @@ class OutcomeList:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of the parts that a run is divided into."""
+
+    index: int
+    """From 1."""
+    count: int
+
+    def __str__(self) -> str:
+        """Return it as users write it (``2/5``)."""
+        return f"{self.index}/{self.count}"
+
+
 class Verdict(StrEnum):
     """What the gate says of a row."""
 
@@ -159,6 +172,15 @@ class Verdict(StrEnum):
     INHERITED = "inherited"
     LOCKED_OUT = "locked_out"
     EXEMPT = "exempt"
+
+
+class PolicySource(StrEnum):
+    """Whose policies count: options that could loosen the gate, waivers, the list of flaky tests."""
+
+    BASE = "base"
+    """The merge base's, so that a patch cannot excuse itself."""
+    HEAD = "head"
+    """The judged version's: a person has reviewed them, or there is no base."""
 
 
 class ClaimSource(StrEnum):

@@ -8,6 +8,7 @@ from typing import Any, Final
 from invertgate.model import EXTRA_KINDS, Kind
 
 Value = str | int | float | tuple[str, ...]
+"""A truth value counts as a whole number here; ``Option.type`` tells them apart."""
 
 
 class Inversion(StrEnum):
@@ -228,6 +229,7 @@ class Config:
     pytest_args: tuple[str, ...] = field(
         default=(),
         metadata=_about(
+            # no policy: as a conftest or `addopts` it decides how tests run, and is told like these
             "Argument for every pytest that is started; may be repeated.",
             "--pytest-arg",
             form=Form.ANY,
@@ -328,6 +330,21 @@ class Config:
             "Lanes: days that an entry of `flaky.yaml` may still live.", policy=True, high=366
         ),
     )
+    max_waiver_days: int = field(
+        default=180,  # an equivalent mutant stays one, but people and code move on
+        metadata=_about(
+            "Days that an entry of `waivers.yaml` may still live.", policy=True, high=3660
+        ),
+    )
+    locked: bool = field(
+        default=False,
+        metadata=_about(
+            "Lock rows out whose claimed test changed since `bind --lock` locked it, and rows of "
+            "the merge base's table that the patch points at another test.",
+            "--locked",
+            policy=True,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +353,7 @@ class Option:
 
     name: str
     """Field of ``Config``, configuration key and name in overrides alike."""
-    type: type[str] | type[int] | type[float]
+    type: type[str] | type[int] | type[float] | type[bool]
     """Of the value, or of each value in a list."""
     many: bool
     """A list in the file; a flag that may be repeated."""

@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Protocol
 
+from invertgate.model import Shard
+from invertgate.model import PolicySource
 from invertgate.report.document import BindReport, Report
 from invertgate.report.progress import Progress, Silent
 
@@ -23,7 +25,7 @@ class Request:
     command: str = ""
     """As the user gave it (``invertgate run --changed``)."""
     overrides: Mapping[str, object] = field(default_factory=dict)
-    """Options by name, as ``config.load_under_policy`` takes them; None and () are "not given"."""
+    """Options by name, as ``policy.load_under_policy`` takes them; None and () are "not given"."""
     paths: tuple[str, ...] = ()
     """Files all of whose outcomes count as new; none means the files that changed."""
     ids: tuple[str, ...] = ()
@@ -32,6 +34,14 @@ class Request:
     """Revision to judge; empty for the working tree."""
     list_only: bool = False
     """List outcomes and run nothing."""
+    policy: PolicySource = PolicySource.BASE
+    """Whose policies count, where there is a base."""
+    lock: bool = False
+    """Write into the table what the claimed tests look like now."""
+    shard: Shard | None = None
+    """Judge only this part of the rows; None means all."""
+    resume: bool = True
+    """Take over what a run of the very same things said before it was ended."""
     environment: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = field(default_factory=Silent)
     now: datetime = field(default_factory=_now)

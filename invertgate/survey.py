@@ -6,10 +6,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from invertgate.config import CONFIG_NAME, Config, load, load_under_policy
+from invertgate.config import CONFIG_NAME, Config, load
 from invertgate.config import read as read_settings
 from invertgate.errors import NoBaseError, UsageError
-from invertgate.model import ChangedFile, Kind, Outcome, OutcomeList, Patch
+from invertgate.model import (
+    ChangedFile,
+    Kind,
+    Outcome,
+    OutcomeList,
+    Patch,
+    PolicySource,
+    Shard,
+)
 from invertgate.outcomes.identity import new_outcomes
 from invertgate.patch.base import Base, find_base
 from invertgate.patch.changes import compare
@@ -17,8 +25,9 @@ from invertgate.patch.git import Repository
 from invertgate.patch.projects import find_projects, is_configuration
 from invertgate.patch.scope import Rules
 from invertgate.patch.whole import whole_files
+from invertgate.policy import load_under_policy
 from invertgate.request import Request
-from invertgate.table.check import Matched, Scope, match, updated
+from invertgate.table.check import Matched, Scope, match, part_of, updated
 from invertgate.table.document import Table, read
 from invertgate.table.selection import Key, find
 from invertgate.table.store import read_file
@@ -57,6 +66,10 @@ class Survey:
     scope: Scope
     renames: Mapping[str, str]
     notes: tuple[str, ...]
+    shard: Shard | None = None
+    """The part of the rows that is judged; None means all."""
+    policy: PolicySource = PolicySource.BASE
+    """Whose policies count; without a base they are those of the judged version."""
 
     def sources(self) -> Mapping[str, bytes]:
         """Return the bytes of the files that are judged, by path."""
@@ -65,12 +78,12 @@ class Survey:
     def matched(
         self, project: ProjectSurvey, markers: Mapping[Key, Sequence[str]] = _NO_MARKERS
     ) -> Matched:
-        """Lay a project's outcomes and its table beside each other.
+        """Lay a project's outcomes and its table beside each other, as far as they are judged.
 
         Raises:
             TableError: A row has the id of an outcome and describes another one.
         """
-        return match(
+        matched = match(
             project.outcomes,
             project.table,
             project.base_table,
@@ -78,6 +91,20 @@ class Survey:
             scope=self.scope,
             renames=self.renames,
         )
+        return matched if self.shard is None else part_of(matched, self.covers)
+
+    def covers(self, key: Key) -> bool:
+        """Tell whether the row of an outcome or of a table is judged."""
+        if self.shard is None:
+            return True
+        from invertgate.nightly.shards import in_shard  # noqa: PLC0415 - few runs are divided
+
+        return in_shard(*key, self.shard)
+
+    def judged(self) -> OutcomeList:
+        """Return the new outcomes that are judged."""
+        outcomes = (one for one in self.listing.outcomes if self.covers(one.key))
+        return replace(self.listing, outcomes=tuple(outcomes))
 
     def updated(self, project: ProjectSurvey, found: Mapping[Key, str] = _NOTHING_FOUND) -> Table:
         """Return a project's table brought up to date; what was not asked about stays as it is.
@@ -116,7 +143,17 @@ def survey(request: Request, repository: Repository) -> Survey:
         for file in patch.files
         if file.base_path is not None and file.head is not None and file.base_path != file.path
     }
-    return Survey(repository, patch, listing, projects, scope, renames, configured.notes())
+    policy = request.policy if configured.base is not None else PolicySource.HEAD
+    return Survey(
+        repository,
+        patch,
+        listing,
+        projects,
+        scope,
+        renames,
+        configured.notes(),
+        policy=policy,
+    )
 
 
 class Configured:
@@ -125,6 +162,7 @@ class Configured:
     def __init__(self, repository: Repository, request: Request) -> None:
         self.repository = repository
         self.head = request.head
+        self.policy = request.policy
         self._overrides = request.overrides
         self._known: dict[str, tuple[Config, tuple[str, ...]]] = {}
         self._notes: tuple[str, ...] = ()
@@ -159,13 +197,15 @@ class Configured:
         """Find the merge base; a patch cannot choose what it is compared with.
 
         The configuration's base counts only where the merge base that is found without it says
-        the same, or where there is none.
+        the same, or where there is none, or where a person has reviewed it.
         """
         source = self._source(CONFIG_NAME, self.head)
         named = str(self._overrides.get("base") or "")
         configured = load(source, self._overrides).base
         if named or not configured:
             return find_base(self.repository, named, self.head)
+        if self.policy is PolicySource.HEAD:
+            return find_base(self.repository, configured, self.head)
         try:
             default = find_base(self.repository, "", self.head)
         except NoBaseError:
@@ -187,7 +227,7 @@ class Configured:
         before = self._source(path, self.base.commit)
         if before == source:
             return load(source, self._overrides, path), ()
-        return load_under_policy(source, before, self._overrides, path)
+        return load_under_policy(source, before, self._overrides, path, self.policy)
 
 
 def _kinds(config: Config) -> tuple[Kind, ...]:
@@ -196,7 +236,8 @@ def _kinds(config: Config) -> tuple[Kind, ...]:
 
 def _patch(request: Request, configured: Configured) -> Patch:
     config = configured.of("")
-    rules = Rules(config.include, config.exclude)
+    trusted = request.policy is PolicySource.HEAD
+    rules = Rules(config.include, config.exclude, trust_head=trusted)
     if configured.base is None:
         return whole_files(
             request.root,

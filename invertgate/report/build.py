@@ -9,6 +9,7 @@ from invertgate import __version__
 from invertgate.errors import WORST_FIRST, ExitCode
 from invertgate.model import (
     Claim,
+    Excerpt,
     NotParsed,
     Outcome,
     OutcomeList,
@@ -60,6 +61,7 @@ def build(
     rows: Iterable[Row] = (),
     gone: Iterable[Gone] = (),
     projects: Mapping[str, str] | None = None,
+    mutants: Mapping[Key, str] | None = None,
 ) -> Report:
     """Put together what the stages found.
 
@@ -72,6 +74,7 @@ def build(
         rows: The claims on the outcomes.
         gone: What the table says of rows that are left over or inherited.
         projects: The project of each path, where it is not the whole repository.
+        mutants: Diffs of the inverted outcomes, as far as somebody wrote them.
 
     Raises:
         ConservationError: An outcome has no result, or a result no outcome.
@@ -85,12 +88,18 @@ def build(
         key for key, times in Counter(one.key for one in listing.outcomes).items() if times > 1
     ]:
         raise ConservationError(f"outcomes listed twice: {repeated}")
+    diffs = mutants or {}
+    excerpts = _excerpts(patch, listing.outcomes)
     made = [
-        _outcome_row(
-            outcome,
-            judged.get(outcome.key),
-            claims.get(outcome.key, ()),
-            projects.get(outcome.path, "."),
+        replace(
+            _outcome_row(
+                outcome,
+                judged.get(outcome.key),
+                claims.get(outcome.key, ()),
+                projects.get(outcome.path, "."),
+            ),
+            excerpt=excerpts.get(outcome.key),
+            mutant=diffs.get(outcome.key, ""),
         )
         for outcome in listing.outcomes
     ] + [
@@ -135,6 +144,27 @@ def exit_code_of(
     return next(code for code in WORST_FIRST if code in codes or code is ExitCode.OK)
 
 
+def with_rows(report: Report, rows: Iterable[ReportRow]) -> Report:
+    """Return a report with other rows, in their order, its numbers and exit code counted anew.
+
+    Raises:
+        ConservationError: The numbers do not add up.
+    """
+    ordered = tuple(sorted(rows, key=_place))
+    tally = Counter(row.verdict for row in ordered)
+    return check(
+        replace(
+            report,
+            exit_code=exit_code_of(ordered, report.not_parsed),
+            found=sum(row.verdict not in WITHOUT_OUTCOME for row in ordered),
+            undecided=tally[None],
+            counts={verdict: tally[verdict] for verdict in Verdict},
+            rows=ordered,
+            weak_tests=_weak_tests(ordered),
+        )
+    )
+
+
 def failed(facts: Facts, exit_code: ExitCode, error: str = "") -> Report:
     """Return the report of a run that was stopped before it could say anything."""
     return Report(
@@ -147,11 +177,29 @@ def failed(facts: Facts, exit_code: ExitCode, error: str = "") -> Report:
         judged=facts.judged,
         error=error,
         operator=facts.operator,
+        policy=facts.policy,
         python=facts.python,
         platform=facts.platform,
         counts=dict.fromkeys(Verdict, 0),
         notes=facts.notes,
     )
+
+
+def _excerpts(patch: Patch, outcomes: Iterable[Outcome]) -> dict[Key, Excerpt]:
+    """Cut the outcomes out of their files; reading source is for patches that have outcomes."""
+    by_path: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_path.setdefault(outcome.path, []).append(outcome)
+    if not by_path:
+        return {}
+    from invertgate.report.excerpt import excerpt, lines_of  # noqa: PLC0415
+
+    found = {}
+    for file in patch.files:
+        if file.head is not None and file.path in by_path:
+            lines = lines_of(file.head)
+            found |= {outcome.key: excerpt(outcome, lines) for outcome in by_path[file.path]}
+    return found
 
 
 def _by_key(results: Iterable[Result]) -> dict[Key, Result]:
@@ -250,6 +298,8 @@ def _report(
         notes=(*patch.notes, *listing.notes, *facts.notes),
         rows=rows,
         weak_tests=_weak_tests(rows),
+        whole=facts.whole,
+        shard=facts.shard,
     )
 
 

@@ -12,6 +12,7 @@ from invertgate.model import (
     LeftOut,
     NotParsed,
     Outcome,
+    PolicySource,
     Run,
     Side,
     Span,
@@ -20,6 +21,20 @@ from invertgate.model import (
 )
 
 SCHEMA_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReportShard:
+    """Which part of a whole a report is."""
+
+    index: int
+    """From 1."""
+    count: int
+    """Parts of the whole."""
+    found_in_all: int
+    """New outcomes of the whole."""
+    keys: str
+    """Digest of all rows of the whole, so that none can be missing unseen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +47,8 @@ class Facts:
     """UTC, ISO 8601."""
     operator: str = ""
     """How an outcome is inverted."""
+    policy: PolicySource = PolicySource.BASE
+    """Whose policies counted: the merge base's or, without one or as asked, the judged version's."""
     seconds: float = 0.0
     cpu: float = 0.0
     """Seconds of CPU time, children included."""
@@ -47,6 +64,10 @@ class Facts:
     """Files of the user that this run wrote: a stub, a table."""
     notes: tuple[str, ...] = ()
     """What a reader should be told, beside what patch and outcomes already say."""
+    whole: str = ""
+    """Digest of what is judged; see ``Report.whole``."""
+    shard: ReportShard | None = None
+    """Which part of it is judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +139,8 @@ class ReportRow:
     """Whether the test also passes on the base's source; null if nobody asked."""
     advice: tuple[str, ...] = ()
     """What would help, in sentences."""
+    by_machine: dict[str, Verdict] = field(default_factory=dict)
+    """In a report of several machines: what each of them says."""
 
     @property
     def name(self) -> str:
@@ -156,6 +179,8 @@ class Report:
     """Commit id; empty for the working tree."""
     operator: str = ""
     """How an outcome is inverted."""
+    policy: PolicySource = PolicySource.BASE
+    """Whose policies counted: the merge base's or, without one or as asked, the judged version's."""
     files_examined: int = 0
     outcomes_examined: int = 0
     """All outcomes of head in those files, new or not."""
@@ -179,6 +204,13 @@ class Report:
     """By path, line and side."""
     weak_tests: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Nodeids that stayed green under inversion, each with the rows (``PATH:ID``) that show it."""
+    whole: str = ""
+    """Digest of base, head, sources, tables and policy; reports that differ in it are of different
+    things. Empty where there was nothing to judge."""
+    shard: ReportShard | None = None
+    """Which part of the whole was judged; null if all of it was."""
+    joined: tuple[str, ...] = ()
+    """The shards or machines whose reports were joined to this one."""
 
 
 @dataclass(frozen=True, slots=True)

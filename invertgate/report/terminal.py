@@ -24,6 +24,7 @@ from invertgate.report.words import (
     next_steps,
     outcome_in_words,
     place_in_words,
+    policy_in_words,
     visible,
 )
 
@@ -82,7 +83,7 @@ def show_report(report: Report, console: Console, *, verbose: bool = False) -> N
         verbose: List bound rows, every run, and every file that was left out.
     """
     page = _Page(console)
-    page.line(f"invertgate {report.tool_version}: {examined_in_words(report)}", "bold")
+    _heading(page, report)
     groups = by_verdict(report.rows)
     _bound(page, groups.get(Verdict.BOUND, []), verbose=verbose)
     for verdict in SHOWN:
@@ -96,7 +97,7 @@ def show_report(report: Report, console: Console, *, verbose: bool = False) -> N
 def show_list(report: Report, console: Console) -> None:
     """Show outcomes only, one a line."""
     page = _Page(console)
-    page.line(f"invertgate {report.tool_version}: {examined_in_words(report)}", "bold")
+    _heading(page, report)
     for row in report.rows:
         page.line(_listed(row), "dim" if row.verdict is Verdict.EXEMPT else "", indent=2)
     _files(page, report, verbose=False)
@@ -106,7 +107,7 @@ def show_list(report: Report, console: Console) -> None:
 def show_table(report: Report, console: Console) -> None:
     """Show the rows of the table beside the outcomes that they answer."""
     page = _Page(console)
-    page.line(f"invertgate {report.tool_version}: {examined_in_words(report)}", "bold")
+    _heading(page, report)
     for table in report.tables:
         page.line(f"table {visible(table)}")
     for row in report.rows:
@@ -150,6 +151,12 @@ def show_bind(report: BindReport, console: Console) -> None:
         page.line("next: mend or exclude the files that do not parse")
     else:
         page.line("next: review the table, then `invertgate run --changed` judges it")
+
+
+def _heading(page: "_Page", report: Report) -> None:
+    page.line(f"invertgate {report.tool_version}: {examined_in_words(report)}", "bold")
+    for line in policy_in_words(report):
+        page.line(line, "bold red")
 
 
 class _Page:

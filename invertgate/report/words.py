@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from invertgate.errors import ExitCode
-from invertgate.model import Kind, Side, Verdict
+from invertgate.model import Kind, PolicySource, Side, Verdict
 from invertgate.report.document import Report, ReportRow
 
 LONGEST_PREDICATE: Final = 160
@@ -125,9 +125,23 @@ def examined_in_words(report: Report) -> str:
         f"examined {counted(report.files_examined, 'file')}, "
         f"{counted(report.outcomes_examined, 'outcome')}"
     )
+    if report.shard is not None:
+        part = f"shard {report.shard.index}/{report.shard.count}"
+        share = f"{report.found} of {counted(report.shard.found_in_all, 'new outcome')}"
+        return f"{part}: {looked_at}, {share} {against(report)}"
     if not report.found:
         return f"0 new outcomes; {looked_at} {against(report)}"
     return f"{looked_at}, {report.found} new {against(report)}"
+
+
+def policy_in_words(report: Report) -> list[str]:
+    """Say loudly that the patch's own policies counted; nothing where the merge base's did."""
+    if report.policy is PolicySource.BASE or not report.base:
+        return []
+    return [
+        "!! POLICY FROM HEAD (--policy head): options, waivers, locks and the list of flaky tests "
+        "are those of this patch; a person must have reviewed them"
+    ]
 
 
 def conservation(report: Report) -> str:
@@ -185,6 +199,7 @@ def next_for_group(verdict: Verdict, rows: Sequence[ReportRow]) -> str:
 def nothing_new(report: Report) -> str:
     """Return what is shown of a patch without rows; without rich, so that it is quick."""
     lines = [f"invertgate {report.tool_version}: {examined_in_words(report)}"]
+    lines += policy_in_words(report)
     lines += [f"left out {text}" for text in left_out_in_words(report)]
     lines += [f"note: {visible(note)}" for note in report.notes]
     return "\n".join([*lines, conservation(report)])

@@ -1,4 +1,4 @@
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -10,8 +10,6 @@ from invertgate.config import (
     Kill,
     OnTimeout,
     load,
-    load_under_policy,
-    policy_changes,
     read,
     source_of,
 )
@@ -218,59 +216,6 @@ def test_read_gives_only_what_the_file_says() -> None:
     assert read(ours("confirm = 2")) == {"confirm": 2}
 
 
-def test_policy_comes_from_the_merge_base_and_the_rest_from_the_patch() -> None:
-    head = ours('kill = "any"\nexclude = ["**"]\nworkers = 7')
-    base = ours('kill = "assertion"\nworkers = 3')
-
-    config, notes = load_under_policy(head, base)
-
-    assert config == Config(kill=Kill.ASSERTION, workers=7)
-    assert notes == (
-        'the patch changes tool.invertgate.exclude from [] to ["**"]',
-        'the patch changes tool.invertgate.kill from "assertion" to "any"',
-    )
-
-
-def test_without_a_file_at_the_merge_base_the_defaults_are_policy() -> None:
-    config, notes = load_under_policy(ours("confirm = 1"), b"")
-
-    assert config.confirm == 2
-    assert notes == ("the patch changes tool.invertgate.confirm from 2 to 1",)
-
-
-def test_policy_that_the_patch_removes_still_counts() -> None:
-    config, notes = load_under_policy(b"", ours("confirm = 4"))
-
-    assert config.confirm == 4
-    assert notes == ("the patch changes tool.invertgate.confirm from 4 to 2",)
-
-
-def test_policy_on_the_command_line_counts() -> None:
-    config, notes = load_under_policy(b"", b"", {"operator": "negate"})
-
-    assert (config.operator, notes) == (Inversion.NEGATE, ())
-
-
-def test_a_wrong_file_at_the_merge_base_does_not_stop_the_patch_that_mends_it() -> None:
-    config, notes = load_under_policy(ours("confirm = 3"), ours("confirm = 99"))
-
-    assert config.confirm == 2
-    wrong = "pyproject.toml: tool.invertgate.confirm must be from 1 to 10, not 99"
-    assert notes == (
-        f"at the merge base, {wrong}; the defaults decide instead",
-        "the patch changes tool.invertgate.confirm from 2 to 3",
-    )
-
-
-def test_a_wrong_file_in_the_patch_is_refused_whatever_the_merge_base_says() -> None:
-    with pytest.raises(UsageError, match="confirm must be from 1 to 10"):
-        load_under_policy(ours("confirm = 99"), b"")
-
-
-def test_options_that_are_no_policy_are_no_policy_change() -> None:
-    assert policy_changes(Config(), replace(Config(), workers=9, tests=("t",))) == ()
-
-
 def test_source_of_a_folder_without_a_file_is_empty(tmp_path: Path) -> None:
     assert source_of(tmp_path) == b""
 
@@ -318,7 +263,9 @@ def test_what_could_loosen_the_gate_is_policy() -> None:
         "include",
         "kill",
         "line_cap",
+        "locked",
         "max_quarantine_days",
+        "max_waiver_days",
         "neutral",
         "operator",
         "project",
