@@ -2,24 +2,12 @@
 
 import posixpath
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from invertgate.config import CONFIG_NAME, read
 from invertgate.errors import UsageError
 from invertgate.lanes.facts import PathFacts
 from invertgate.patch.projects import is_configuration
-from invertgate.patch.pytest_options import pytest_options
-
-_CHOOSING: Final = (
-    "addopts",
-    "collect_imported_tests",
-    "norecursedirs",
-    "python_classes",
-    "python_files",
-    "python_functions",
-    "testpaths",
-    "xfail_strict",
-)
+from invertgate.patch.pytest_options import choosing_options
 
 
 def policy_change(file: PathFacts) -> Iterator[str]:
@@ -51,13 +39,9 @@ def _ours(file: PathFacts) -> Iterator[str]:
 def _chosen(file: PathFacts, *, old: bool) -> Mapping[str, object] | None:
     """Give what chooses tests; None where the file does not configure pytest."""
     path = file.old_path if old else file.path
-    content = _content(file, old=old)
-    if not is_configuration(path) or (file.base if old else file.head) is None:
+    if not is_configuration(path):
         return None
-    options = pytest_options(posixpath.basename(path), content)
-    if options is None:
-        return None
-    return {name: options[name] for name in _CHOOSING if name in options}
+    return choosing_options(posixpath.basename(path), file.base if old else file.head)
 
 
 def _content(file: PathFacts, *, old: bool) -> bytes:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from invertgate.lanes.documents import Record, Shape, records, refuse
+from invertgate.documents import Record, Shape, records, refuse
 
 NAME: Final = "properties.yaml"
 _SHAPE: Final = Shape("properties", ("id", "statement", "units", "files"), ("test",))

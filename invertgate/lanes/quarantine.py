@@ -3,18 +3,16 @@
 Dates are days in UTC, the last one included; what day it is comes in as an argument.
 """
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from typing import Final
 
-from invertgate.lanes.documents import Record, Shape, records, refuse
+from invertgate.documents import Record, Shape, records, refuse
 
 NAME: Final = "flaky.yaml"
 _SHAPE: Final = Shape("flaky", ("id", "owner", "reason", "expires"))
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,23 +141,8 @@ def _entry(record: Record, today: date, max_days: int) -> Entry:
     test = record.text("id")
     if set("*?") & set(_without_parameters(test)):
         record.refuse("id", f"must name one test, not a pattern: {test}")
-    expires = _date(record)
-    days = (expires - today).days
-    if days > max_days:
-        what = f"is {days} days from today ({today}, UTC); max_quarantine_days is {max_days}"
-        record.refuse("expires", what)
+    expires = record.day("expires", today, max_days, "max_quarantine_days")
     return Entry(test, record.text("owner"), record.text("reason"), expires, record.line)
-
-
-def _date(record: Record) -> date:
-    written = record.single("expires").text
-    what = f"must be a day as YYYY-MM-DD, not {written or 'nothing'}"
-    if not _DATE.fullmatch(written):
-        record.refuse("expires", what)
-    try:
-        return date.fromisoformat(written)
-    except ValueError:
-        record.refuse("expires", what)
 
 
 def _without_parameters(nodeid: str) -> str:

@@ -5,6 +5,17 @@ from typing import Final
 
 Options = Mapping[str, object]
 
+_CHOOSING: Final = (
+    "addopts",
+    "collect_imported_tests",
+    "norecursedirs",
+    "python_classes",
+    "python_files",
+    "python_functions",
+    "testpaths",
+    "xfail_strict",
+)
+
 
 def pytest_options(name: str, content: bytes) -> Options | None:
     """Give the options of pytest that a file holds.
@@ -18,6 +29,20 @@ def pytest_options(name: str, content: bytes) -> Options | None:
         (a template, say: pytest itself will complain if it is asked to read it).
     """
     return _READERS[name](content)
+
+
+def choosing_options(name: str, content: bytes | None) -> Options | None:
+    """Give those options that decide which tests pytest runs, and what counts as a pass.
+
+    Args:
+        name: The file's name without its folder, one of ``NAMES``.
+        content: Its bytes; None where there is no such file.
+
+    Returns:
+        None where nothing configures pytest.
+    """
+    options = None if content is None else pytest_options(name, content)
+    return options and {key: options[key] for key in _CHOOSING if key in options}
 
 
 def _dedicated_toml(content: bytes) -> Options | None:

@@ -1,15 +1,19 @@
-"""The lists that a repository keeps for its lanes, read strictly: every value with its line."""
+"""The lists that a repository keeps for us, read strictly: every value with its line."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
-from typing import Never
+from typing import Final, Never
 
 from yaml import events as kinds
 
 from invertgate.errors import UsageError
 from invertgate.source_text import Refuse, decoded
 from invertgate.yaml_events import Events, events_of, is_null, is_text, line_of, noun
+
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,34 @@ class Record:
             if not written.is_text or not written.text.strip():
                 refuse(self.name, written.line, f'field "{field}" must hold texts only')
         return tuple(written.text for written in several)
+
+    def day(self, field: str, today: date, most: int, option: str) -> date:
+        """Return a field that must be a day, and one that is not too far away.
+
+        Args:
+            field: Its name.
+            today: What day it is, in UTC.
+            most: How many days from today it may lie.
+            option: What a user calls that limit.
+
+        Raises:
+            UsageError: It is missing, no day as ``YYYY-MM-DD``, or too far away.
+        """
+        day = self._day(field)
+        days = (day - today).days
+        if days > most:
+            self.refuse(field, f"is {days} days from today ({today}, UTC); {option} is {most}")
+        return day
+
+    def _day(self, field: str) -> date:
+        written = self.single(field).text
+        what = f"must be a day as YYYY-MM-DD, not {written or 'nothing'}"
+        if not _DATE.fullmatch(written):
+            self.refuse(field, what)
+        try:
+            return date.fromisoformat(written)
+        except ValueError:
+            self.refuse(field, what)
 
     def refuse(self, field: str, what: str) -> Never:
         """Say what is wrong with a field.
