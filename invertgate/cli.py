@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 import click
 
 from invertgate import __version__
-from invertgate.cli_lanes import COMMANDS
+from invertgate.cli_lanes import COMMANDS as LANES
+from invertgate.cli_nightly import COMMANDS as NIGHTLY
 from invertgate.errors import ExitCode, InvertgateError
-from invertgate.model import PolicySource
-from invertgate.model import Shard
+from invertgate.model import PolicySource, Shard
 from invertgate.options import OPTIONS, Option
 from invertgate.report.document import BindReport, Report
 from invertgate.report.progress import progress_for
@@ -190,7 +190,7 @@ def command_line() -> None:
     """
 
 
-for _command in COMMANDS:
+for _command in (*LANES, *NIGHTLY):
     command_line.add_command(_command)
 
 
@@ -210,7 +210,7 @@ for _command in COMMANDS:
 @_json
 @_verbose
 @_flags(lambda option: option.name not in ONLY_BIND)
-def run(
+def run(  # noqa: PLR0913 (click hands over one by one what may be said)
     *,
     paths: tuple[str, ...],
     changed: bool,

@@ -59,3 +59,9 @@ class EngineError(InvertgateError):
     """pytest could not be started on the copies; the message quotes what it said."""
 
     exit_code = ExitCode.UNPROVEN
+
+
+class IncompleteSetError(InvertgateError):
+    """Reports do not make up a whole; the message names what is missing or does not belong."""
+
+    exit_code = ExitCode.UNPROVEN

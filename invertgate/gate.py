@@ -11,6 +11,7 @@ from pathlib import Path
 from invertgate.errors import ExitCode
 from invertgate.model import Result, Row
 from invertgate.patch.git import open_repository
+from invertgate.policy_files import policy_file_notes
 from invertgate.report import store
 from invertgate.report.build import build
 from invertgate.report.document import Facts, Gone, Report
@@ -69,7 +70,7 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
     folder = repository.top / store.FOLDER
     with store.opened(folder, facts):
         seen = replace(survey(request, repository), shard=request.shard)
-        found = _Found(notes=list(seen.notes))
+        found = _Found(notes=[*seen.notes, *policy_file_notes(seen)])
         for project in seen.projects:
             found.projects |= dict.fromkeys(
                 (outcome.path for outcome in project.outcomes), project.folder or "."

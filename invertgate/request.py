@@ -6,8 +6,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Protocol
 
-from invertgate.model import Shard
-from invertgate.model import PolicySource
+from invertgate.model import PolicySource, Shard
 from invertgate.report.document import BindReport, Report
 from invertgate.report.progress import Progress, Silent
 

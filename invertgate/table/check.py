@@ -1,6 +1,6 @@
 """The exact set: every new outcome has its row, and every row its outcome."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -108,6 +108,27 @@ def match(
         leftovers=leftovers,
         inherited=inherited,
         notes=_inheritance_note(inherited, table.name),
+    )
+
+
+def part_of(matched: Matched, covers: Callable[[Key], bool]) -> Matched:
+    """Return what was matched as a whole, as far as it is to be judged.
+
+    Args:
+        matched: Outcomes and table, all of them: what is inherited depends on the whole patch.
+        covers: Tells by path and id what belongs to the part.
+    """
+
+    def some(results: tuple[Result, ...]) -> tuple[Result, ...]:
+        return tuple(result for result in results if covers(result.key))
+
+    return Matched(
+        tuple(row for row in matched.rows if covers(row.outcome.key)),
+        some(matched.unbound),
+        some(matched.exempt),
+        some(matched.leftovers),
+        some(matched.inherited),
+        matched.notes,
     )
 
 
