@@ -19,7 +19,9 @@ import click
 from invertgate import __version__
 from invertgate.cli_lanes import COMMANDS as LANES
 from invertgate.cli_nightly import COMMANDS as NIGHTLY
+from invertgate.cli_setup import COMMANDS as SETUP
 from invertgate.errors import ExitCode, InvertgateError
+from invertgate.help_pages import Sections, examples
 from invertgate.model import PolicySource, Shard
 from invertgate.options import OPTIONS, Option
 from invertgate.report.document import BindReport, Report
@@ -175,6 +177,7 @@ _paths = click.argument("paths", nargs=-1, metavar="[PATH]...")
 
 @click.group(
     "invertgate",
+    cls=Sections,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Start with `invertgate run --changed`: it lists the new outcomes of your patch and "
     "writes a table for them. `invertgate bind` fills it. Exit codes: 0 passed, 1 findings, "
@@ -190,7 +193,7 @@ def command_line() -> None:
     """
 
 
-for _command in (*LANES, *NIGHTLY):
+for _command in (*LANES, *NIGHTLY, *SETUP):
     command_line.add_command(_command)
 
 
