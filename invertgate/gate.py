@@ -11,9 +11,9 @@ from pathlib import Path
 from invertgate.errors import ExitCode
 from invertgate.model import Result, Row
 from invertgate.patch.git import open_repository
-from invertgate.policy_files import policy_file_notes
+from invertgate.policy_files import changes_lists, policy_file_notes
 from invertgate.report import store
-from invertgate.report.build import build
+from invertgate.report.build import build, with_mutants
 from invertgate.report.document import Facts, Gone, Report
 from invertgate.request import Request
 from invertgate.survey import ProjectSurvey, Survey, survey
@@ -76,6 +76,7 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
                 (outcome.path for outcome in project.outcomes), project.folder or "."
             )
             examine(request, seen, project, found)
+        _waive(request, seen, found)
         facts = replace(
             _of_whole(request, seen, facts),
             operator=str(seen.projects[0].config.operator),
@@ -94,8 +95,9 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
             rows=found.rows,
             gone=found.gone,
             projects=found.projects,
-            mutants=_mutants(seen) if judged and seen.listing.outcomes else None,
         )
+        if judged and seen.listing.outcomes:
+            report = with_mutants(report, _mutants(seen))
         store.write(report, folder)
     return report
 
@@ -121,6 +123,17 @@ def _of_whole(request: Request, seen: Survey, facts: Facts) -> Facts:
 
     shard = shard_of_report(seen, request.shard) if request.shard else None
     return replace(facts, whole=whole_digest(request, seen), shard=shard)
+
+
+def _waive(request: Request, seen: Survey, found: _Found) -> None:
+    """Let waivers count, where there is a row or the patch changes a list."""
+    if not found.results and not changes_lists(seen):
+        return
+    from invertgate.waived import with_waivers  # noqa: PLC0415  # nothing new: not needed
+
+    waived = with_waivers(request, seen, found.results)
+    found.results = list(waived.results)
+    found.notes += waived.notes
 
 
 def _cpu() -> float:

@@ -8,7 +8,7 @@ from invertgate.errors import UsageError
 from invertgate.model import PolicySource
 from invertgate.options import Form, Value
 
-HOW_TO_ADOPT: Final = "it counts once it is merged, or with `--policy head`"
+HOW_TO_ADOPT: Final = "that counts once it is merged, or with `--policy head`"
 
 _FIRST: Final = (
     f"the merge base has no [{SECTION}]: what this patch sets there of policies counts once it is "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from invertgate.covered import without_experiment
 from invertgate.experiment.plan import by_test
 from invertgate.frozen import flaky_tests, without_flaky
-from invertgate.model import Result, Row
+from invertgate.model import PolicySource, Result, Row
 from invertgate.request import Request
 from invertgate.survey import ProjectSurvey, Survey
 from invertgate.table.check import Matched
@@ -44,7 +44,7 @@ def judge_project(
     flaky = flaky_tests(
         seen.repository,
         project.folder,
-        seen.patch.base,
+        seen.patch.base if seen.policy is PolicySource.BASE else "",
         request.head,
         request.today,
         project.config.max_quarantine_days,
@@ -61,6 +61,7 @@ def judge_project(
         spared = without_experiment(request, seen, project, lab, held.rows)
         notes += spared.notes
         tried = _tried(request, lab, spared.rows)
+        notes += lab.notes
     return Judged(matched, (*held.results, *spared.results, *tried), tuple(notes))
 
 

@@ -61,7 +61,6 @@ def build(
     rows: Iterable[Row] = (),
     gone: Iterable[Gone] = (),
     projects: Mapping[str, str] | None = None,
-    mutants: Mapping[Key, str] | None = None,
 ) -> Report:
     """Put together what the stages found.
 
@@ -74,7 +73,6 @@ def build(
         rows: The claims on the outcomes.
         gone: What the table says of rows that are left over or inherited.
         projects: The project of each path, where it is not the whole repository.
-        mutants: Diffs of the inverted outcomes, as far as somebody wrote them.
 
     Raises:
         ConservationError: An outcome has no result, or a result no outcome.
@@ -88,7 +86,6 @@ def build(
         key for key, times in Counter(one.key for one in listing.outcomes).items() if times > 1
     ]:
         raise ConservationError(f"outcomes listed twice: {repeated}")
-    diffs = mutants or {}
     excerpts = _excerpts(patch, listing.outcomes)
     made = [
         replace(
@@ -99,7 +96,6 @@ def build(
                 projects.get(outcome.path, "."),
             ),
             excerpt=excerpts.get(outcome.key),
-            mutant=diffs.get(outcome.key, ""),
         )
         for outcome in listing.outcomes
     ] + [
@@ -165,6 +161,17 @@ def with_rows(report: Report, rows: Iterable[ReportRow]) -> Report:
     )
 
 
+def with_mutants(report: Report, diffs: Mapping[Key, str]) -> Report:
+    """Return a report whose rows show their mutants.
+
+    Args:
+        report: Without them.
+        diffs: Of the inverted outcomes, by path and id, as far as somebody wrote them.
+    """
+    rows = (replace(row, mutant=diffs.get((row.path, row.id), "")) for row in report.rows)
+    return replace(report, rows=tuple(rows))
+
+
 def failed(facts: Facts, exit_code: ExitCode, error: str = "") -> Report:
     """Return the report of a run that was stopped before it could say anything."""
     return Report(
@@ -194,7 +201,7 @@ def _excerpts(patch: Patch, outcomes: Iterable[Outcome]) -> dict[Key, Excerpt]:
         return {}
     from invertgate.report.excerpt import excerpt, lines_of  # noqa: PLC0415
 
-    found = {}
+    found: dict[Key, Excerpt] = {}
     for file in patch.files:
         if file.head is not None and file.path in by_path:
             lines = lines_of(file.head)
@@ -306,6 +313,8 @@ def _report(
 def _weak_tests(rows: Iterable[ReportRow]) -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for row in rows:
+        if row.verdict is Verdict.WAIVED:
+            continue  # of an equivalent mutant no test has to notice anything
         for test in row.weak_tests:
             found.setdefault(test, []).append(row.name)
     return {test: tuple(found[test]) for test in sorted(found)}
