@@ -130,7 +130,8 @@ class ReportRow:
     excerpt: Excerpt | None = None
     """The source around the outcome; null if there is no such outcome any more."""
     mutant: str = ""
-    """The inverted outcome as a unified diff that ``git apply`` takes, or empty."""
+    """The inverted outcome as a unified diff that ``git apply`` takes, in the encoding of the file;
+    empty if nothing was judged, or no edit of the text does just that."""
     waiver: Waiver | None = None
     """The live waiver of a waived row."""
     beneath: Verdict | None = None
