@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
@@ -19,6 +20,8 @@ import click
 from invertgate import __version__
 from invertgate.cli_lanes import COMMANDS as LANES
 from invertgate.cli_nightly import COMMANDS as NIGHTLY
+from invertgate.cli_report import COMMANDS as REPORT
+from invertgate.cli_report import Wanted, format_flags, give, of_run, promised, show, taken
 from invertgate.cli_setup import COMMANDS as SETUP
 from invertgate.errors import ExitCode, InvertgateError
 from invertgate.help_pages import Sections, examples
@@ -27,7 +30,6 @@ from invertgate.options import OPTIONS, Option
 from invertgate.report.document import BindReport, Report
 from invertgate.report.progress import progress_for
 from invertgate.report.store import encode
-from invertgate.report.words import nothing_new
 from invertgate.request import Request, UseCases
 from invertgate.signals import interruptible
 from invertgate.streams import complain, put, writable, write_anything
@@ -48,6 +50,8 @@ class Display:
 
     as_json: bool = False
     verbose: bool = False
+    beside: bool = False
+    """Leave standard output to a format of the report."""
 
 
 Action = Callable[[UseCases], int]
@@ -99,7 +103,9 @@ def perform(argv: Sequence[str], use_cases: UseCases) -> int:
                 return action(use_cases)
             return int(action or ExitCode.OK) if argv else ExitCode.USAGE
     except click.ClickException as error:
-        error.show(writable(sys.stderr))
+        page = StringIO()
+        error.show(page)
+        put(page.getvalue(), writable(sys.stderr))
         return ExitCode.USAGE
     except InvertgateError as error:
         complain(str(error))
@@ -193,7 +199,7 @@ def command_line() -> None:
     """
 
 
-for _command in (*LANES, *NIGHTLY, *SETUP):
+for _command in (*LANES, *NIGHTLY, *REPORT, *SETUP):
     command_line.add_command(_command)
 
 
@@ -202,15 +208,15 @@ for _command in (*LANES, *NIGHTLY, *SETUP):
 @click.option("--changed", is_flag=True, help="Judge the files that changed; the default.")
 @click.option("--head", default="", metavar="REV", help="Judge a commit, not the working tree.")
 @click.option("--list", "list_only", is_flag=True, help="List the new outcomes and run nothing.")
-@click.option(
-    "--shard", metavar="I/N", help="Judge one of N parts; see `invertgate merge`."
-)
+@click.option("--shard", metavar="I/N", help="Judge one of N parts; see `invertgate merge`.")
 @click.option(
     "--no-resume", is_flag=True, help="Judge again what a run that was killed has judged."
 )
 @_ids
 @_policy
 @_json
+@format_flags
+@click.option("--no-annotations", is_flag=True, help="Print no annotations under GitHub Actions.")
 @_verbose
 @_flags(lambda option: option.name not in ONLY_BIND)
 def run(  # noqa: PLR0913 (click hands over one by one what may be said)
@@ -224,6 +230,7 @@ def run(  # noqa: PLR0913 (click hands over one by one what may be said)
     ids: tuple[str, ...],
     policy: str,
     as_json: bool,
+    no_annotations: bool,
     verbose: bool,
     **overrides: object,
 ) -> Action:
@@ -234,10 +241,16 @@ def run(  # noqa: PLR0913 (click hands over one by one what may be said)
     """
     if changed and paths:
         raise click.UsageError("choose --changed or PATH: with PATH all outcomes count as new")
+    wanted = Wanted(taken(overrides))
+    if as_json and wanted.takes_stdout:
+        raise click.UsageError("--json and another format both write to standard output")
     request = _request(overrides, paths=paths, ids=ids, head=head, list_only=list_only)
     request = replace(request, policy=PolicySource(policy))
     request = replace(request, shard=_shard(shard), resume=not no_resume)
-    return partial(_run, request, Display(as_json=as_json, verbose=verbose))
+    if not list_only:
+        wanted = of_run(wanted.targets, request.environment, annotations=not no_annotations)
+    display = Display(as_json=as_json, verbose=verbose, beside=wanted.takes_stdout)
+    return partial(_run, request, display, wanted)
 
 
 @command_line.command()
@@ -272,9 +285,7 @@ def bind(
 @_policy
 @_json
 @_flags(lambda option: option.name in TABLE_OPTIONS)
-def table(
-    *, check: bool, write: bool, policy: str, as_json: bool, **overrides: object
-) -> Action:
+def table(*, check: bool, write: bool, policy: str, as_json: bool, **overrides: object) -> Action:
     """Show the decision table beside the new outcomes; nothing is run."""
     if check and write:
         raise click.UsageError("choose --check or --write")
@@ -310,20 +321,15 @@ def _request(
     )
 
 
-def _run(request: Request, display: Display, use_cases: UseCases) -> int:
-    with _watched(request) as watched:
+def _run(request: Request, display: Display, wanted: Wanted, use_cases: UseCases) -> int:
+    stream = _stdout(display)
+    with promised(request, wanted, stream), _watched(request) as watched:
         report = use_cases.run(watched)
-    _show_json(report, display)
-    if not report.rows and not report.not_parsed:
-        put(f"{nothing_new(report)}\n", _stdout(display))
-        return report.exit_code
-    from invertgate.report import terminal
-
-    with _page(display) as console:
-        if request.list_only:
-            terminal.show_list(report, console)
-        else:
-            terminal.show_report(report, console, verbose=display.verbose)
+    try:
+        _show_json(report, display)
+        show(report, stream, listing=request.list_only, verbose=display.verbose)
+    finally:
+        give(report, wanted, stream)
     return report.exit_code
 
 
@@ -376,9 +382,10 @@ def _page(display: Display) -> Generator["Console"]:
 
 def _show_json(report: Report | BindReport, display: Display) -> None:
     if display.as_json:
-        put(encode(report), writable(sys.stdout))
+        text = encode(report)
+        put(text.replace("##[", r"#\u0023["), writable(sys.stdout))  # no command in a CI log
 
 
 def _stdout(display: Display) -> TextIO:
     """Choose where people read: not where JSON goes."""
-    return writable(sys.stderr if display.as_json else sys.stdout)
+    return writable(sys.stderr if display.as_json or display.beside else sys.stdout)

@@ -7,7 +7,7 @@ from io import StringIO, TextIOWrapper
 from typing import TextIO
 
 from invertgate.errors import UsageError
-from invertgate.report.words import visible
+from invertgate.report.words import inert, visible
 
 
 def writable(stream: TextIO | None) -> TextIO:
@@ -17,6 +17,17 @@ def writable(stream: TextIO | None) -> TextIO:
 
 def put(text: str, stream: TextIO) -> None:
     """Write text, all of it; a reader who left early misses nothing that the exit code says.
+
+    In a log of GitHub's runner, which looks for commands in it, the text has none.
+
+    Raises:
+        UsageError: It cannot be written, as on a full disk.
+    """
+    command(inert(text) if os.environ.get("GITHUB_ACTIONS") == "true" else text, stream)
+
+
+def command(text: str, stream: TextIO) -> None:
+    """Write text as it is, with what it may command a CI runner.
 
     Raises:
         UsageError: It cannot be written, as on a full disk.

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol, TextIO
 
 from invertgate.model import Result, Verdict
-from invertgate.report.words import visible
+from invertgate.report.words import inert, visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -79,7 +79,7 @@ class PlainLines:
         self._last = self._clock()
         # A reader who left, or a full disk behind the log, must not end the run.
         with suppress(OSError):
-            self._stream.write(f"invertgate: {line}\n")
+            self._stream.write(inert(f"invertgate: {line}\n"))
             self._stream.flush()
 
 

@@ -1,5 +1,6 @@
 """Plain words for what a report says; strings only, and nothing in them can drive a terminal."""
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -81,6 +82,7 @@ ENDINGS: Final[Mapping[int, str]] = {
 }
 
 
+_COMMAND: Final = re.compile(r"(?:^|(?<=[\r\n]))[^\S\r\n]*::|##\[")
 _MENDED_BY_HAND: Final = (Verdict.WEAK, Verdict.UNREACHED, Verdict.UNCOLLECTED, Verdict.RED)
 
 
@@ -92,6 +94,15 @@ def visible(text: str) -> str:
         letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii")
         for letter in text
     )
+
+
+def inert(text: str) -> str:
+    """Return text in which GitHub's runner finds no command.
+
+    It takes ``::NAME ...::`` at the start of a line, white space before it or not, and
+    ``##[NAME]`` anywhere in one; lines end at CR, too.
+    """
+    return _COMMAND.sub(lambda found: f"{found[0][:-1]} {found[0][-1]}", text)
 
 
 def outcome_in_words(kind: Kind | None, predicate: str, side: Side | None) -> str:
