@@ -23,10 +23,12 @@ from invertgate.report.html_rows import (
     tone_of,
     weak_tests,
 )
-from invertgate.report.html_text import coded, outcome_shown, shown, shown_block
+from invertgate.report.html_text import breakable, coded, outcome_shown, shown, shown_block
 
 FOLDER: Final = Path(__file__).with_name("page")
 ON_HOLD: Final = frozenset({ExitCode.UNPROVEN, ExitCode.HOLD})
+LONG: Final = 300
+"""From so many rows on, a browser with scripts builds a row's details only when they are opened."""
 WEAK_SHOWN: Final = 10
 """Weak tests that are shown at once; the others are a click away."""
 
@@ -72,6 +74,7 @@ def render(report: Report, trend: Markup | None = None) -> str:
             counts=_counts(report),
             rows=rows,
             weak=weak_tests(report, rows),
+            lazy=len(rows) >= LONG,
             weak_shown=WEAK_SHOWN,
             left_out=_left_out(report),
             trend=trend,
@@ -169,7 +172,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        shown=shown, shown_block=shown_block, coded=coded, visible=words.visible
+        breakable=breakable,
+        shown=shown,
+        shown_block=shown_block,
+        coded=coded,
+        visible=words.visible,
     )
     environment.globals.update(
         outcome_shown=outcome_shown, words=words, label_of=label_of, tone_of=tone_of

@@ -104,8 +104,8 @@ def _page_row(place: int, row: ReportRow, taken: set[str]) -> PageRow:
         rank=_RANKS[row.verdict],
         tone=tone_of(row.verdict),
         label=label_of(row.verdict),
-        source=Markup("\n").join(_source_lines(row)),
-        mutant=Markup("\n").join(_diff_lines(row.mutant)),
+        source=Markup().join(_source_lines(row)),
+        mutant=Markup().join(_diff_lines(row.mutant)),
     )
 
 
@@ -127,11 +127,11 @@ def _source_lines(row: ReportRow) -> Iterator[Markup]:
     for number, text in enumerate(row.excerpt.lines, start=row.excerpt.first):
         code = _with_test(text, number, row.anchor)
         if number == row.line:
-            yield Markup('<mark class="at" data-n="{} ▶">{}</mark>').format(number, code)
+            yield Markup('<mark class="at" data-n="{} ▶">{}\n</mark>').format(number, code)
         elif number in body:
-            yield Markup('<mark data-n="{} ┃">{}</mark>').format(number, code)
+            yield Markup('<mark data-n="{} ┃">{}\n</mark>').format(number, code)
         else:
-            yield Markup('<span data-n="{}  ">{}</span>').format(number, code)
+            yield Markup('<span data-n="{}  ">{}\n</span>').format(number, code)
 
 
 def _with_test(text: str, number: int, anchor: Span | None) -> Markup:
@@ -159,11 +159,11 @@ def _diff_lines(diff: str) -> Iterator[Markup]:
     for line in diff.rstrip("\n").split("\n") if diff else ():
         in_hunk = in_hunk or line.startswith("@@")
         if line.startswith("@@") or not in_hunk:
-            yield Markup('<span class="head">{}</span>').format(shown_block(line))
+            yield Markup('<span class="head">{}\n</span>').format(shown_block(line))
         elif tag := _DIFF_TAGS.get(line[:1]):
-            yield Markup("<{0}>{1}</{0}>").format(escape(tag), shown_block(line))
+            yield Markup("<{0}>{1}\n</{0}>").format(escape(tag), shown_block(line))
         else:
-            yield Markup("<span>{}</span>").format(shown_block(line))
+            yield Markup("<span>{}\n</span>").format(shown_block(line))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from invertgate.report.words import outcome_in_words
 
 _IN_BACKTICKS: Final = re.compile(r"`([^`]+)`")
 
+_AFTER_JOINT: Final = re.compile(r"/|::|_(?=[^_])|\[")
+
 
 def shown(text: str) -> Markup:
     """Return a text for one line of a page, with whatever cannot be seen spelled out."""
@@ -20,6 +22,13 @@ def shown(text: str) -> Markup:
 def shown_block(text: str) -> Markup:
     """Return a text whose line breaks and tabs stand as they are."""
     return _shown(text, kept="\n\t")
+
+
+def breakable(text: str) -> Markup:
+    """Return a path or nodeid that a browser may break where a reader would."""
+    if not text.isprintable():
+        return shown(text)
+    return Markup(_AFTER_JOINT.sub(r"\g<0><wbr>", str(escape(text))))  # noqa: S704 - escaped before
 
 
 def coded(text: str) -> Markup:

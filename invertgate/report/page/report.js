@@ -1,5 +1,6 @@
 "use strict";
 (() => {
+  performance.mark("script");
   const table = document.querySelector("table.rows");
   document.documentElement.classList.add("scripted");
   if (!table) return;
@@ -8,6 +9,8 @@
   const [search, file, test] = ["search", "file", "test"].map((id) => document.getElementById(id));
   const verdicts = [...form.querySelectorAll("button[data-v]")];
   const shown = document.getElementById("shown");
+  const openAll = document.getElementById("open-all");
+  const MOST_OPENED = 300;
   const noMatch = document.getElementById("no-match");
 
   const text = (body, cell) => body.querySelector(cell).textContent;
@@ -45,6 +48,7 @@
     shown.textContent = count === rows.length ? all : `${count.toLocaleString("en")} of ${all}`;
     noMatch.hidden = count > 0;
     form.classList.toggle("active", count !== rows.length);
+    openAll.hidden = !count || count > MOST_OPENED;
   }
 
   const isPressed = (button) => button.getAttribute("aria-pressed") === "true";
@@ -99,6 +103,23 @@
     header.append(button);
   }
 
+  // In a long report the details are text until somebody opens them.
+  function build(details) {
+    const asText = details.querySelector("noscript");
+    if (asText) asText.outerHTML = asText.textContent;
+  }
+
+  table.addEventListener("toggle", (event) => build(event.target), true);
+
+  function open(details) {
+    build(details);
+    details.open = true;
+  }
+
+  openAll.addEventListener("click", () => {
+    for (const row of rows) if (!row.hidden) open(row.body.querySelector("details"));
+  });
+
   // A row opens where it is clicked, unless that selects text or follows a link.
   const summaryOf = (body) => body.querySelector("summary");
 
@@ -106,6 +127,7 @@
     const body = event.target.closest("tbody");
     if (!body || event.target.closest("a, summary, .panel") || String(getSelection())) return;
     const details = body.querySelector("details");
+    build(details);
     details.open = !details.open;
   });
 
@@ -116,7 +138,7 @@
     const body = id && document.getElementById(id);
     if (!body || body.parentNode !== table) return;
     if (body.hidden) clear();
-    body.querySelector("details").open = true;
+    open(body.querySelector("details"));
     body.scrollIntoView({ block: "start" });
     summaryOf(body).focus({ preventScroll: true });
   }
@@ -148,5 +170,7 @@
     action();
   });
 
+  filter();
   follow();
+  performance.measure("script", "script");
 })();
