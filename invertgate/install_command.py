@@ -50,7 +50,7 @@ def install_command(top: Path, folder: str) -> Install:
     files = [name for name in _REQUIREMENTS if (place / name).is_file()]
     words += [word for name in files for word in ("-r", _below(folder, name))]
     named = _names_us(project) or any(_reads_us(place / name) for name in files)
-    own, note = ("", "") if named else _invertgate(top)
+    own, note = ("", "") if named else requirement(source_of_ours(), top)
     pip = shlex.join(["python", "-m", "pip", "install", *words, *filter(None, [own])])
     newest = "python -m pip install --upgrade pip && " if "--group" in words else ""
     return Install(newest + pip if words or own else "python -m pip --version", note)
@@ -107,26 +107,36 @@ def _reads_us(path: Path) -> bool:
         return False
 
 
-def _invertgate(top: Path) -> tuple[str, str]:
-    """Return the requirement that means this invertgate, and what to look at in it.
+def source_of_ours() -> str | None:
+    """Return what was noted when this invertgate was installed; None if it came from an index.
 
-    Where it came from is told by `direct_url.json` (PEP 610). A copy of which CI cannot know is
-    given a place in the repository, never a bare name, which might be a stranger's on some index.
+    That is `direct_url.json` (PEP 610).
     """
     try:
-        told = distribution("invertgate").read_text("direct_url.json")
-    except PackageNotFoundError:
-        told = None
-    else:
-        if not told:
-            return f"invertgate=={__version__}", ""
-    source = json.loads(told) if told else {}
+        return distribution("invertgate").read_text("direct_url.json")
+    except PackageNotFoundError:  # it runs out of a checkout
+        return "{}"
+
+
+def requirement(noted: str | None, top: Path) -> tuple[str, str]:
+    """Return the requirement that means this invertgate, and what to look at in it.
+
+    A copy of which CI cannot know is given a place in the repository, never a bare name, which
+    might be a stranger's on some index.
+
+    Args:
+        noted: What `source_of_ours` found.
+        top: The top of the repository.
+    """
+    if noted is None:
+        return f"invertgate=={__version__}", ""
+    source = json.loads(noted)
     url = str(source.get("url", ""))
     if isinstance(version := source.get("vcs_info"), dict):
         return f"invertgate @ {version['vcs']}+{url}@{version['commit_id']}", ""
-    folder = Path(unquote(urlsplit(url).path))
-    if url.startswith("file:") and folder.is_relative_to(top.resolve()):
-        return f"./{folder.relative_to(top.resolve()).as_posix()}", ""
+    place = Path(unquote(urlsplit(url).path))
+    if url.startswith("file:") and place.is_relative_to(top.resolve()):
+        return f"./{place.relative_to(top.resolve()).as_posix()}", ""
     if url and not url.startswith("file:"):
         return f"invertgate @ {url}", ""
     return _OWN_COPY, f"CI installs invertgate from {_OWN_COPY}; correct that to where yours lies"
