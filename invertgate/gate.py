@@ -99,6 +99,10 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
         if judged and seen.listing.outcomes:
             report = with_mutants(report, _mutants(seen))
         store.write(report, folder)
+        if judged and report.rows:
+            from invertgate.resume import finished  # noqa: PLC0415  # nothing new: not needed
+
+            finished(request, folder)
     return report
 
 

@@ -7,7 +7,9 @@ from invertgate.covered import without_experiment
 from invertgate.experiment.plan import by_test
 from invertgate.frozen import flaky_tests, without_flaky
 from invertgate.model import PolicySource, Result, Row
+from invertgate.nightly.journal import Journal
 from invertgate.request import Request
+from invertgate.resume import resumed
 from invertgate.survey import ProjectSurvey, Survey
 from invertgate.table.check import Matched
 from invertgate.trial import Laboratory, files_bearing_markers, laboratory, marked, try_claims
@@ -60,8 +62,9 @@ def judge_project(
         held = without_flaky(_claimed(matched), flaky)
         spared = without_experiment(request, seen, project, lab, held.rows)
         notes += spared.notes
-        tried = _tried(request, lab, spared.rows)
-        notes += lab.notes
+        with resumed(request, seen, project, lab) as journal:
+            tried, said = _judged(request, lab, journal, spared.rows)
+        notes += (*said, *lab.notes)
     return Judged(matched, (*held.results, *spared.results, *tried), tuple(notes))
 
 
@@ -69,17 +72,34 @@ def _claimed(matched: Matched) -> list[Row]:
     return [row for row in matched.rows if row.claims]
 
 
-def _tried(request: Request, lab: Laboratory, rows: Sequence[Row]) -> list[Result]:
-    """Try the claims of some rows."""
+def _judged(
+    request: Request, lab: Laboratory, journal: Journal, rows: Sequence[Row]
+) -> tuple[list[Result], tuple[str, ...]]:
+    """Judge rows: those that a killed run has judged by its journal, and try the others."""
     if not rows:
-        return []
+        return [], ()
+    request.progress.stage("judging rows")
+    request.progress.total(len(rows))
+    known = [result for row in rows if (result := journal.result_for(row))]
+    for result in known:
+        request.progress.advance(result, f"{result.path} {result.id}")
+    keys = {result.key for result in known}
+    left = [row for row in rows if row.outcome.key not in keys]
+    notes = (f"{len(known)} of {len(rows)} verdicts are those of a run that was ended",)
+    return known + _tried(request, lab, journal, left), notes if known else ()
+
+
+def _tried(
+    request: Request, lab: Laboratory, journal: Journal, rows: Sequence[Row]
+) -> list[Result]:
+    """Try the claims of some rows."""
     subjects = {subject.outcome.key: subject for subject in lab.subjects}
     pairs = [(subjects[row.outcome.key], claim.test) for row in rows for claim in row.claims]
     numbered = {subjects[row.outcome.key].number: row for row in rows}
-    request.progress.stage("judging rows")
-    request.progress.total(len(rows))
+    by_key = {row.outcome.key: row for row in rows}
 
     def told(result: Result) -> None:
+        journal.add(by_key[result.key], result)
         request.progress.advance(result, f"{result.path} {result.id}")
 
     return try_claims(lab, numbered, by_test(pairs), told)
