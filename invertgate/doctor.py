@@ -180,7 +180,11 @@ def _data(place: _Place, config: Config) -> Iterator[Check]:
         yield warning("data", f"{_DATA} is not used: {changed} was written after it", again)
         return
     paths = set(place.python_files())
-    measured = coverage.read(_DATA, [data], lambda name: _known(place, name, paths))
+    try:
+        measured = coverage.read(_DATA, [data], lambda name: _known(place, name, paths))
+    except coverage.UnusableError as error:
+        yield warning("data", f"{_DATA} is not used: {error}", again)
+        return
     sources = {path: (place.repository.top / path).read_bytes() for path in measured.lines}
     measured, notes = coverage.fitting(measured, sources)
     if not measured.tests:

@@ -127,8 +127,10 @@ def _told(copy: Path, witness: Mapping[str, Any], origins: Mapping[str, Any]) ->
 
 
 def _last_words(output: bytes) -> str:
-    lines = output.decode(errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    """Return the last line that speaks of an error, or else the last one."""
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
+    said = [line for line in lines if "error" in line.lower()]
+    return (said or lines or [""])[-1]
 
 
 def _tests(told: Told) -> Check:
