@@ -84,6 +84,11 @@ def render(report: Report, trend: Markup | None = None) -> str:
 
 def headline(report: Report) -> str:
     """Say in a few words how it stands."""
+    part = f"Shard {report.shard.index} of {report.shard.count}: " if report.shard else ""
+    return part + _standing(report)
+
+
+def _standing(report: Report) -> str:
     if not report.complete:
         return "The run did not get to its end"
     if report.error:
