@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 import click
 
 from invertgate import __version__
+from invertgate.cli_flags import flags
 from invertgate.cli_lanes import COMMANDS as LANES
 from invertgate.cli_nightly import COMMANDS as NIGHTLY
 from invertgate.cli_report import COMMANDS as REPORT
@@ -26,7 +27,6 @@ from invertgate.cli_setup import COMMANDS as SETUP
 from invertgate.errors import ExitCode, InvertgateError
 from invertgate.help_pages import Sections, examples
 from invertgate.model import PolicySource, Shard
-from invertgate.options import OPTIONS, Option
 from invertgate.report.document import BindReport, Report
 from invertgate.report.progress import progress_for
 from invertgate.report.store import encode
@@ -37,11 +37,8 @@ from invertgate.streams import complain, put, writable, write_anything
 if TYPE_CHECKING:
     from rich.console import Console
 
-Decorator = Callable[[Callable[..., "Action"]], Callable[..., "Action"]]
-
 ONLY_BIND: Final = frozenset({"tests", "tries"})
 TABLE_OPTIONS: Final = frozenset({"base", "include", "exclude", "extra_kinds", "table", "project"})
-SHORT_FLAGS: Final[Mapping[str, str]] = {"workers": "-n"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,41 +120,6 @@ def perform(argv: Sequence[str], use_cases: UseCases) -> int:
         return ExitCode.BUG
 
 
-def _flags(chosen: Callable[[Option], bool]) -> Decorator:
-    """Make a flag of each option that is chosen, in the order of the table of options."""
-
-    def decorate(function: Callable[..., Action]) -> Callable[..., Action]:
-        for option in reversed(OPTIONS):
-            if option.about.flags and chosen(option):
-                function = _flag(option)(function)
-        return function
-
-    return decorate
-
-
-def _flag(option: Option) -> Decorator:
-    about = option.about
-    if option.type is bool:
-        [flag] = about.flags
-        return click.option(
-            option.name,
-            f"{flag}/--no-{flag.removeprefix('--')}",
-            default=None,
-            help=about.help,
-        )
-    default = "" if option.many or option.default == "" else f"  [default: {option.default}]"
-    short = (SHORT_FLAGS[option.name],) if option.name in SHORT_FLAGS else ()
-    return click.option(
-        option.name,
-        *about.flags,
-        *short,
-        type=click.Choice(tuple(map(str, about.choices))) if about.choices else option.type,
-        multiple=option.many,
-        default=None,
-        help=about.help + default,
-    )
-
-
 _ids = click.option(
     "--id",
     "ids",
@@ -218,7 +180,7 @@ for _command in (*LANES, *NIGHTLY, *REPORT, *SETUP):
 @format_flags
 @click.option("--no-annotations", is_flag=True, help="Print no annotations under GitHub Actions.")
 @_verbose
-@_flags(lambda option: option.name not in ONLY_BIND)
+@flags(lambda option: option.name not in ONLY_BIND)
 def run(  # noqa: PLR0913 (click hands over one by one what may be said)
     *,
     paths: tuple[str, ...],
@@ -259,7 +221,7 @@ def run(  # noqa: PLR0913 (click hands over one by one what may be said)
 @click.option("--lock", is_flag=True, help="Also lock the claimed tests; see `run --locked`.")
 @_policy
 @_json
-@_flags(lambda _: True)
+@flags(lambda _: True)
 def bind(
     *,
     paths: tuple[str, ...],
@@ -284,7 +246,7 @@ def bind(
 @click.option("--write", is_flag=True, help="Add missing rows, remove left-over ones, keep claims.")
 @_policy
 @_json
-@_flags(lambda option: option.name in TABLE_OPTIONS)
+@flags(lambda option: option.name in TABLE_OPTIONS)
 def table(*, check: bool, write: bool, policy: str, as_json: bool, **overrides: object) -> Action:
     """Show the decision table beside the new outcomes; nothing is run."""
     if check and write:
