@@ -8,7 +8,7 @@ from invertgate.errors import WORST_FIRST, ExitCode
 from invertgate.model import Verdict
 from invertgate.report.build import EXIT_CODES
 from invertgate.report.document import Report, ReportRow
-from invertgate.report.words import MEANINGS, NEXT_STEPS, outcome_in_words, visible
+from invertgate.report.words import MEANINGS, NEXT_STEPS, next_for_group, outcome_in_words, visible
 
 
 class Level(StrEnum):
@@ -69,16 +69,25 @@ def story(row: ReportRow) -> list[str]:
     """Say in a few lines why a row has its verdict, and what would help."""
     if row.verdict is None:
         return ["nothing was judged"]
-    lines = [row.reason or MEANINGS[row.verdict]]
+    lines = [reason(row)]
     if row.test:
         lines.append(f"test: {row.test}")
     if row.hint:
         lines.append(f"hint: {row.hint}")
     if row.nearest:
         lines.append(f"nearest: {', '.join(row.nearest)}")
-    advice = row.advice or tuple(filter(None, (NEXT_STEPS.get(row.verdict, ""),)))
+    advice = row.advice
+    if not advice and row.verdict in NEXT_STEPS:
+        advice = (next_for_group(row.verdict, [row] if row.test else []),)
     lines += [f"what helps: {sentence}" for sentence in advice]
     return [visible(line) for line in lines]
+
+
+def reason(row: ReportRow) -> str:
+    """Say why a row has its verdict: in its own words, by its waiver, or by what it means."""
+    if row.waiver:
+        return f"{row.waiver.reason} ({row.waiver.owner}, until {row.waiver.expires} in UTC)"
+    return row.reason or (MEANINGS[row.verdict] if row.verdict else "")
 
 
 def lines_of(text: str) -> str:

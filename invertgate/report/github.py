@@ -14,7 +14,7 @@ from invertgate.report.findings import (
     story,
     trouble,
 )
-from invertgate.report.words import counted, ending_in_words, visible
+from invertgate.report.words import ending_in_words, visible
 
 MOST: Final = 10
 """GitHub shows so many annotations of a step, and drops the rest without a word."""
@@ -23,7 +23,6 @@ SUMMARY_LIMIT: Final = 1024 * 1024
 """Bytes that the summary of one step may have; a larger one is dropped as a whole."""
 
 _LONGEST: Final = 4000
-_LONGEST_TITLE: Final = 200
 
 
 def render(report: Report) -> str:
@@ -36,7 +35,7 @@ def render(report: Report) -> str:
     commands = list(_commands(report))
     shown, hidden = commands[:MOST], len(commands) - MOST
     if hidden > 0:
-        rest = f"{hidden} more of {len(commands)} findings are in the report and in the summary"
+        rest = f"{hidden} of {len(commands)} findings are not annotated; the report has them all"
         shown.append(_command("notice", "", 0, "invertgate", rest))
     return "".join(f"{command}\n" for command in shown)
 
@@ -73,18 +72,14 @@ def _annotation(row: ReportRow) -> str:
     level = level_of(row.verdict) or Level.WARNING
     scope = f" in {visible(row.scope)}" if row.scope else ""
     said = [f"{headline(row)}{scope}", *story(row), f"row: {visible(row.name)}"]
-    return _command(level, row.path, row.line, f"invertgate: {headline(row)}", "\n".join(said))
+    title = f"invertgate: {(row.verdict or '').replace('_', ' ')}"
+    return _command(level, row.path, row.line, title, "\n".join(said))
 
 
 def _command(level: str, path: str, line: int, title: str, message: str) -> str:
     properties = {"file": visible(path), "line": str(line) if line else "", "title": title}
-    written = ",".join(
-        f"{name}={_property(_cut(value, _LONGEST_TITLE) if name == 'title' else value)}"
-        for name, value in properties.items()
-        if value
-    )
-    text = _cut(lines_of(message), _LONGEST) or counted(1, "finding")
-    return f"::{level} {written}::{_text(text)}"
+    written = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
+    return f"::{level} {written}::{_text(_cut(lines_of(message), _LONGEST))}"
 
 
 def _cut(text: str, longest: int) -> str:

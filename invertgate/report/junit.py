@@ -7,9 +7,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from invertgate.model import Run, Verdict
 from invertgate.report.document import Report, ReportRow
-from invertgate.report.findings import lines_of, story, trouble
+from invertgate.report.findings import lines_of, reason, story, trouble
 from invertgate.report.words import (
-    MEANINGS,
     conservation,
     examined_in_words,
     outcome_in_words,
@@ -95,7 +94,7 @@ def _row(report: Report, row: ReportRow) -> _Case:
         kind, message = "not judged", "nothing was judged"
     else:
         tag, kind = TAGS[row.verdict], row.verdict.value
-        message = row.reason or MEANINGS[row.verdict]
+        message = reason(row)
     return _Case(
         name=f"{words} [{row.id}]",
         path=row.path,

@@ -8,7 +8,7 @@ from typing import Final
 from invertgate.errors import ExitCode
 from invertgate.model import Verdict
 from invertgate.report.document import Report, ReportRow
-from invertgate.report.findings import findings, level_of, trouble
+from invertgate.report.findings import findings, level_of, reason, trouble
 from invertgate.report.words import (
     DECISIONS,
     LONGEST_PREDICATE,
@@ -110,12 +110,11 @@ def _line(row: ReportRow) -> str:
     marked = f"**{verdict}**" if level_of(row.verdict) else verdict
     place = f"{row.path}:{row.line}" if row.line else row.path
     scope = f" in {_code(row.scope)}" if row.scope else ""
-    why = row.reason or (MEANINGS[row.verdict] if row.verdict else "")
     cells = (
         marked,
         f"{_code(place)} {_code(row.id)}{scope}",
         _outcome(row),
-        _prose(why),
+        _prose(reason(row)),
         _code(row.test),
     )
     return f"| {' | '.join(cells)} |\n"

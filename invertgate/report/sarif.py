@@ -7,9 +7,8 @@ from typing import Final
 from urllib.parse import quote
 
 from invertgate.model import NotParsed, Verdict
-from invertgate.report.build import EXIT_CODES
 from invertgate.report.document import Report, ReportRow
-from invertgate.report.findings import headline, level_of, lines_of, story, trouble
+from invertgate.report.findings import headline, level_of, lines_of, reason, story, trouble
 from invertgate.report.regions import Region, region
 from invertgate.report.words import MEANINGS, NEXT_STEPS, ending_in_words, visible
 
@@ -62,25 +61,22 @@ def _driver(report: Report) -> Json:
 
 
 def _rule(rule: str) -> Json:
-    name = "".join(part.title() for part in rule.split("_"))
     if rule == NOT_PARSED:
-        return {
-            "id": rule,
-            "name": name,
-            "shortDescription": {"text": "A changed file is no Python."},
-            "help": {"text": "Mend the file or exclude it: none of its outcomes was judged."},
-            "defaultConfiguration": {"level": "error"},
-        }
-    verdict = Verdict(rule)
-    meaning = MEANINGS[verdict]
-    cure = NEXT_STEPS.get(verdict, "Nothing has to be done until the waiver expires.")
+        meaning = "a changed file is no Python"
+        cure = "mend the file or exclude it: none of its outcomes was judged"
+        level = "error"
+    else:
+        verdict = Verdict(rule)
+        meaning = MEANINGS[verdict]
+        cure = NEXT_STEPS.get(verdict, "nothing has to be done until the waiver expires")
+        level = level_of(verdict) or "note"
     return {
         "id": rule,
-        "name": name,
+        "name": "".join(part.title() for part in ("invertgate", *rule.split("_"))),
         "shortDescription": {"text": _sentence(meaning)},
+        "fullDescription": {"text": f"{_sentence(meaning)} {_sentence(cure)}"},
         "help": {"text": _sentence(cure)},
-        "defaultConfiguration": {"level": level_of(verdict) or "note"},
-        "properties": {"exitCode": int(EXIT_CODES[verdict])},
+        "defaultConfiguration": {"level": level},
     }
 
 
@@ -143,11 +139,7 @@ def _properties(row: ReportRow) -> Json:
 
 
 def _suppression(row: ReportRow) -> Json:
-    waiver = row.waiver
-    reason = row.reason
-    if waiver:
-        reason = f"{waiver.reason} ({waiver.owner}, until {waiver.expires} UTC)"
-    return {"kind": "external", "status": "accepted", "justification": visible(reason)}
+    return {"kind": "external", "status": "accepted", "justification": visible(reason(row))}
 
 
 def _place(row: ReportRow) -> Json:

@@ -31,8 +31,6 @@ STATUSES: Final[Mapping[Verdict, str]] = {
 (``RuntimeError``, ``Ignored``) would let a score of 100 stand beside a shut gate: they are for rows
 that pass."""
 
-UNDECIDED: Final = "Pending"
-
 Json = Mapping[str, object]
 
 
@@ -52,13 +50,13 @@ def render(report: Report) -> str:
         "thresholds": {"high": 100, "low": 100},
         "framework": {"name": "invertgate", "version": report.tool_version},
         "config": {"operator": visible(report.operator), "complete": report.complete},
-        "files": {path: _file(rows_of) for path, rows_of in by_path.items()},
+        "files": {path: _file(own, judged=report.judged) for path, own in by_path.items()},
         "testFiles": _tests(rows),
     }
     return json.dumps(document, indent=2) + "\n"
 
 
-def _file(rows: Iterable[ReportRow]) -> Json:
+def _file(rows: Iterable[ReportRow], *, judged: bool) -> Json:
     lines: dict[int, str] = {}
     for row in rows:
         if row.excerpt:
@@ -69,7 +67,7 @@ def _file(rows: Iterable[ReportRow]) -> Json:
     return {
         "language": "python",
         "source": f"{source}\n",
-        "mutants": [_mutant(row) for row in rows],
+        "mutants": [_mutant(row, judged=judged) for row in rows],
     }
 
 
@@ -78,7 +76,13 @@ def _clean(line: str) -> str:
     return "".join("\ufffd" if "\ud800" <= letter <= "\udfff" else letter for letter in line)
 
 
-def _mutant(row: ReportRow) -> Json:
+def _status(row: ReportRow, *, judged: bool) -> str:
+    if row.verdict:
+        return STATUSES[row.verdict]
+    return "NoCoverage" if judged else "Pending"  # a run that was stopped must not score either
+
+
+def _mutant(row: ReportRow, *, judged: bool) -> Json:
     tests = _killers(row)
     seconds = sum(run.seconds for run in row.runs)
     return {
@@ -87,7 +91,7 @@ def _mutant(row: ReportRow) -> Json:
         "description": headline(row),
         "replacement": "\n".join(visible(line) for line in row.mutant.splitlines()),
         "location": _location(row),
-        "status": STATUSES[row.verdict] if row.verdict else UNDECIDED,
+        "status": _status(row, judged=judged),
         "statusReason": "\n".join(story(row)),
         "killedBy": tests if row.verdict is Verdict.BOUND else [],
         "coveredBy": tests if row.verdict in {Verdict.BOUND, Verdict.WEAK} else [],
