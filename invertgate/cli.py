@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
 import click
 
-from invertgate import __version__
+from invertgate import __version__, completing
 from invertgate.cli_flags import flags
 from invertgate.cli_lanes import COMMANDS as LANES
 from invertgate.cli_nightly import COMMANDS as NIGHTLY
@@ -25,7 +25,7 @@ from invertgate.cli_report import COMMANDS as REPORT
 from invertgate.cli_report import Wanted, format_flags, give, of_run, promised, show, taken
 from invertgate.cli_setup import COMMANDS as SETUP
 from invertgate.errors import ExitCode, InvertgateError
-from invertgate.help_pages import Sections, examples
+from invertgate.help_pages import ROOT, Sections, furnish
 from invertgate.model import PolicySource, Shard
 from invertgate.report.document import BindReport, Report
 from invertgate.report.progress import progress_for
@@ -125,6 +125,7 @@ _ids = click.option(
     "ids",
     multiple=True,
     metavar="ID",
+    shell_complete=completing.rows,
     help="Only this row, ID or PATH:ID; may be repeated.",
 )
 _json = click.option(
@@ -147,10 +148,7 @@ _paths = click.argument("paths", nargs=-1, metavar="[PATH]...")
     "invertgate",
     cls=Sections,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Start with `invertgate run --changed`: it lists the new outcomes of your patch and "
-    "writes a table for them. `invertgate bind` fills it. Exit codes: 0 passed, 1 findings, "
-    "2 usage, configuration or table, 3 unproven, 4 a claimed test is red, 5 no base, 6 a file "
-    "does not parse, 7 turned away by a lane, 8 on hold, 70 a bug, 130 interrupted.",
+    epilog=ROOT,
 )
 @click.version_option(__version__, message="invertgate %(version)s")
 def command_line() -> None:
@@ -168,7 +166,13 @@ for _command in (*LANES, *NIGHTLY, *REPORT, *SETUP):
 @command_line.command()
 @_paths
 @click.option("--changed", is_flag=True, help="Judge the files that changed; the default.")
-@click.option("--head", default="", metavar="REV", help="Judge a commit, not the working tree.")
+@click.option(
+    "--head",
+    default="",
+    metavar="REV",
+    shell_complete=completing.revisions,
+    help="Judge a commit, not the working tree.",
+)
 @click.option("--list", "list_only", is_flag=True, help="List the new outcomes and run nothing.")
 @click.option("--shard", metavar="I/N", help="Judge one of N parts; see `invertgate merge`.")
 @click.option(
@@ -261,6 +265,9 @@ def _shard(text: str | None) -> Shard | None:
     from invertgate.nightly.shards import parse
 
     return parse(text)
+
+
+furnish(command_line)
 
 
 def _request(

@@ -5,12 +5,19 @@ from typing import Any, Final
 
 import click
 
-from invertgate.options import OPTIONS, Option
+from invertgate.completing import revisions
+from invertgate.options import OPTIONS, Form, Option
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
 _SHORT_FLAGS: Final[Mapping[str, str]] = {"workers": "-n"}
+_METAVARS: Final[Mapping[str, str]] = {"base": "REV", "coverage": "FILE", "tests": "PATH"}
+_OF_FORMS: Final[Mapping[Form, str]] = {
+    Form.GLOB: "GLOB",
+    Form.FOLDER: "DIR",
+    Form.TABLE: "FILE",
+}
 
 
 def flags(chosen: Callable[[Option], bool]) -> Decorator:
@@ -44,5 +51,14 @@ def _flag(option: Option) -> Decorator:
         type=click.Choice(tuple(map(str, about.choices))) if about.choices else option.type,
         multiple=option.many,
         default=None,
+        metavar=_metavar(option),
+        shell_complete=revisions if option.name == "base" else None,
         help=about.help + default,
     )
+
+
+def _metavar(option: Option) -> str | None:
+    """Return what stands for the value of a flag; None for what click shows by itself."""
+    if option.about.choices or option.type is not str:
+        return None
+    return _METAVARS.get(option.name) or _OF_FORMS.get(option.about.form)

@@ -58,6 +58,7 @@ def format_flags(function: Command) -> Command:
             each.flag,
             f"{_PREFIX}{each.name}",
             metavar="FILE",
+            type=click.Path(allow_dash=True),  # and so the shell completes it
             help=f"Also write {each.about}; - is standard output.",
         )(function)
     return function
