@@ -90,7 +90,7 @@ def _bound(request: Request, seen: Survey, project: ProjectSurvey) -> BindReport
             rows = [row for row in wanted if not markers.tests.get(row.outcome.key)]
             claimed += len(wanted) - len(rows)
             search = _searched(request, seen, lab, project, rows)
-            search.notes += markers.notes
+            search.notes += (*markers.notes, *lab.notes)
     found = {search.subjects[number].outcome.key: test for number, test in search.found.items()}
     written = _write(seen, project, found)
     return BindReport(

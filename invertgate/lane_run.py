@@ -10,6 +10,7 @@ from typing import Final
 from invertgate.config import Config
 from invertgate.copies import Copies, copies
 from invertgate.experiment.session import calming_options
+from invertgate.isolation.contain import held, launcher
 from invertgate.lanes.paths import PathClass, classify
 from invertgate.lanes.properties import Property
 from invertgate.lanes.runners import (
@@ -71,7 +72,8 @@ def findings(request: Request, ground: Ground, stated: Sequence[Property]) -> li
 def local_runner(config: Config, lent: Copies, seconds: float, *more: str) -> Local:
     """Return the runner that starts pytest."""
     calming = calming_options(lent.trees.scratch)
-    return Local((*calming, *config.pytest_args, *more), seconds)
+    held_by = launcher(held(config.contain).always, lent.trees.scratch)
+    return Local((*calming, *config.pytest_args, *more), seconds, launcher=held_by)
 
 
 def _runner(ground: Ground, lent: Copies) -> Runner:

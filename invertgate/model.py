@@ -289,6 +289,8 @@ class Run:
     counted: bool = True
     """False for a run that is shown but set aside: a control in a fork of a test that turns out
     not to live in one, and what that fork said."""
+    unwatched: tuple[int, ...] = ()
+    """Marks of programs that it started and that containment may have refused something."""
 
 
 @dataclass(frozen=True, slots=True)

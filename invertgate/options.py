@@ -32,6 +32,18 @@ class OnTimeout(StrEnum):
     KILL = "kill"
 
 
+class Contain(StrEnum):
+    """How far inverted code is held; the code of nobody, as no one reviewed it."""
+
+    AUTO = "auto"
+    """The strongest that the machine grants and under which a test passes without an inversion."""
+    NONE = "none"
+    NETWORK = "network"
+    """No network but loopback."""
+    FILES = "files"
+    """That, and everything outside of the private copies is read-only."""
+
+
 class Assertions(StrEnum):
     """How the lanes tell that an assertion was removed."""
 
@@ -215,6 +227,16 @@ class Config:
         metadata=_about(
             "Glob of nodeids with an outside cost: never run on inverted code; may be repeated.",
             "--external",
+            policy=True,
+        ),
+    )
+    contain: Contain = field(
+        default=Contain.AUTO,
+        metadata=_about(
+            "How far inverted code is held: network leaves it a loopback only, files also makes "
+            "everything outside of its copy read-only; "
+            "auto is the strongest that works here, test by test.",
+            "--contain",
             policy=True,
         ),
     )

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from invertgate import process
+from invertgate import holding, process
 from invertgate.config import Config, Inversion, Kill, OnTimeout
 from invertgate.copies import judged_trees
 from invertgate.errors import EngineError
@@ -31,6 +31,7 @@ from invertgate.experiment.session import (
 )
 from invertgate.inside import settings
 from invertgate.inside.budget import Options
+from invertgate.isolation.contain import Held, held, launcher
 from invertgate.isolation.environment import environment, install_inside
 from invertgate.isolation.trees import Selection, environments_in, missing_in
 from invertgate.model import Outcome, Result, Row, Run, Verdict
@@ -72,6 +73,10 @@ class Laboratory:
     policy: Policy
     config: Config
     subjects: tuple[Subject, ...]
+    held: Held
+    """How far what is inverted is held."""
+    notes: list[str]
+    """What a reader should be told of that, gathered as experiments are carried out."""
 
     def collect(self, tests: Sequence[str]) -> tuple[Collected, ...]:
         """Collect tests, without running any.
@@ -131,7 +136,8 @@ class Laboratory:
         place = replace(self.place, workers=min(self.place.workers, len(part)))
         tests = [test for experiment in part for test in experiment.tests]
         there = self.existing(tests) or [os.curdir]
-        return session.conduct(place, part, self.options, self.config.external, there)
+        bench = holding.Bench(place, self.options, self.config.external, there)
+        return holding.conduct(bench, self.held, part, self.notes)
 
     def existing(self, tests: Iterable[str]) -> list[str]:
         """Return the files of some tests, as far as they are there."""
@@ -161,6 +167,7 @@ def laboratory(
         doubt: Ask a fresh process too before a test is blamed.
     """
     config = project.config
+    how = held(config.contain)
     workers = max(1, min(config.workers or usable_cores(), most_workers))
     negate = config.operator is Inversion.NEGATE
     files, subjects, slots = subjects_of(outcomes, survey.sources(), negate=negate)
@@ -183,9 +190,12 @@ def laboratory(
             tuple(str(folder) for folder in environments_in(survey.repository.top)),
             config.pytest_args,
             session.calming_options(trees.scratch),
+            launcher(how.always, trees.scratch),
         )
         session.write_boot(place, files, slots)
-        yield Laboratory(place, _options(config, doubt=doubt), _policy(config), config, subjects)
+        notes = [how.note] if how.note else []
+        options = _options(config, doubt=doubt)
+        yield Laboratory(place, options, _policy(config), config, subjects, how, notes)
 
 
 def usable_cores() -> int:
@@ -278,6 +288,8 @@ class Verdicts:
                 yield number
 
     def _judgement(self, tried: Tried, runs: Sequence[Run]) -> Judgement:
+        if tried.held:
+            return Judgement(Verdict.RED, _held(tried))
         if tried.stand:
             return Judgement(_STANDS[tried.stand], _reason(tried))
         return judge(runs, self._policy)
@@ -293,6 +305,13 @@ def _reason(tried: Tried) -> str:
     if tried.stand == "not collected":
         return tried.reason
     return f"{tried.stand}: {tried.reason}"
+
+
+def _held(tried: Tried) -> str:
+    return (
+        f'the test passes, but not under contain = "{tried.held}": '
+        'leave it at "auto", or set it to "none"'
+    )
 
 
 def _result(

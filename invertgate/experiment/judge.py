@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from invertgate.inside.refusals import REFUSED
 from invertgate.model import Ending, Killer, Run, Verdict
 
 NO_KILL: Final = {
@@ -82,7 +83,26 @@ def _not_reached(runs: Sequence[Run]) -> Judgement:
     return Judgement(Verdict.UNREACHED, "the test never takes this outcome")
 
 
+def _refused(controls: Sequence[Run], inverted: Sequence[Run]) -> str:
+    """Say what containment refused inverted code, as the test may have noticed nothing else."""
+    notes = [note for run in inverted for note in run.notes if note.startswith(REFUSED)]
+    if notes:
+        return (
+            f"inverted, {notes[0]}: what the test would say of that is not known "
+            '(contain = "none" lets it happen)'
+        )
+    known = {mark for run in controls for mark in run.unwatched}
+    if any(is_kill(run) and set(run.unwatched) - known for run in inverted):
+        return (
+            "inverted, it started a program that only containment may have made fail "
+            '(contain = "none" lets it run free)'
+        )
+    return ""
+
+
 def _by_inverted(controls: Sequence[Run], inverted: Sequence[Run], policy: Policy) -> Judgement:
+    if refused := _refused(controls, inverted):
+        return Judgement(Verdict.UNPROVEN, refused)
     kills = [run for run in inverted if is_kill(run)]
     green = [run for run in inverted if run.ending is Ending.PASSED]
     if len(kills) == len(inverted) and all(run.reached for run in controls):

@@ -54,6 +54,8 @@ class Place:
     pytest_args: tuple[str, ...]
     calming: tuple[str, ...]
     """Options that undo what a project's own would do to an experiment; see ``calming_options``."""
+    launcher: tuple[str, ...] = ()
+    """Words before the command line of pytest, of a program that holds it."""
 
     @property
     def folder(self) -> Path:
@@ -74,6 +76,8 @@ class Tried:
     """Collected tests that it could mean, if it was not collected."""
     runs: Mapping[int, tuple[Run, ...]]
     """By the number of the row."""
+    held: str = ""
+    """How far the code was held, if the test passes only where it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,31 +233,29 @@ def measure(
     folder.mkdir()
     there = replace(place, environment={**place.environment, settings.MEASURE: str(folder)})
     plan = {"mode": "measure", "only": list(only), "external": list(external)}
-    _clear_boards(place)
     passed = [
         event["test"]
         for event in run_session(there, plan, tests)
         if event["event"] == "measured" and event["passed"]
     ]
     boards = _boards(place)
-    measurement = Measurement(
+    return Measurement(
         files=tuple(sorted(folder.iterdir())),
         passed=frozenset(passed),
         taken=frozenset(slot for board in boards for slot in board.all_taken()),
         bare=frozenset(file for board in boards for file in board.all_bare()),
         blind=any(board.flagged(flag) for board in boards for flag in switch.FLAGS),
     )
-    _clear_boards(place)
-    return measurement
 
 
 def _boards(place: Place) -> list[switch.Board]:
     boot = settings.read_boot(str(place.scratch))
-    paths = [boot.board(number) for number in range(place.workers)]
+    paths = [boot.board(number) for number in range(place.workers + place.other_trees)]
     return [switch.Board(path, len(boot.files), boot.slots) for path in paths]
 
 
 def _clear_boards(place: Place) -> None:
+    """Forget what the session before noted of the run as a whole."""
     for board in _boards(place):
         board.clear()
 
@@ -289,11 +291,13 @@ def run_session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Ev
 def _session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event]:
     plan = {**plan, "arguments": [*_common(place), "-n0"], "other_trees": place.other_trees}
     (place.scratch / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    _clear_boards(place)
     reader, writer = os.pipe()
     log = place.scratch / "pytest.log"
     log.unlink(missing_ok=True)
     environment = {**place.environment, _EVENTS: str(writer)}
-    argv = [sys.executable, "-m", "pytest", *_common(place), *_parallel(place, plan), *tests]
+    pytest = [sys.executable, "-m", "pytest", *_common(place), *_parallel(place, plan), *tests]
+    argv = [*place.launcher, *pytest]
     with os.fdopen(reader, "rb") as stream:
         try:
             running = process.running(
@@ -426,4 +430,5 @@ def _run(told: Event) -> Run:
         cpu=told.get("cpu", 0.0),
         notes=tuple(told.get("notes", ())),
         counted=told.get("counted", True),
+        unwatched=tuple(told.get("unwatched", ())),
     )

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from . import children, loading, settings, switch
+from . import children, loading, refusals, settings, switch
 
 BOOTSTRAP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder that holds this package and ``sitecustomize``; it stands on ``PYTHONPATH``."""
@@ -31,7 +31,9 @@ def start(scratch: str) -> None:
     switch.invert(settings.inverted_slots(os.environ))
     Here.boot = boot
     Here.loading = loading.install(boot, number)
-    Here.hand_over = children.install(BOOTSTRAP, Here.loading)
+    Here.hand_over = children.install(
+        BOOTSTRAP, Here.loading, refusals.watcher(os.environ.get(settings.CONTAIN, ""), scratch)
+    )
     _remember()
     _note_script()
 

@@ -6,7 +6,8 @@ import os
 import sys
 from _collections_abc import Mapping, Sequence  # loaded by os; its public name is not
 
-from .settings import AS_IS, VARIABLES
+from .refusals import mark_of
+from .settings import AS_IS, RUN, VARIABLES
 from .switch import FLAG_LOST_CHILD, SWITCH
 
 TYPE_CHECKING = False
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .loading import Loading
+
+    Watch = Callable[[str, tuple[object, ...]], None]
 
 _ENVIRONMENT_ARGUMENT = 5
 """Position of the environment among the arguments of ``fork_exec``."""
@@ -83,13 +86,19 @@ class HandOver:
         return os.pathsep.join([self._bootstrap, *rest])
 
 
-def install(bootstrap: str, loading: Loading) -> HandOver:
-    """See to it that children of this process have the switch, and note what escapes it."""
+def install(bootstrap: str, loading: Loading, watch: Watch | None = None) -> HandOver:
+    """See to it that children of this process have the switch, and note what escapes it.
+
+    Args:
+        bootstrap: The folder on ``PYTHONPATH`` by which they find it.
+        loading: Notes what is executed without being woven.
+        watch: Called with every audit event while this process is held, to note what is refused.
+    """
     hand_over = HandOver(bootstrap)
     if sys.platform != "win32":
         _wrap_fork_exec(hand_over)
         _wrap_posix_spawn(hand_over)
-    sys.addaudithook(_auditor(hand_over, loading))
+    sys.addaudithook(_auditor(hand_over, loading, watch))
     return hand_over
 
 
@@ -134,8 +143,9 @@ def _spawning(original: Callable[..., int], hand_over: HandOver) -> Callable[...
     return spawn
 
 
-def _auditor(hand_over: HandOver, loading: Loading) -> Callable[[str, tuple[object, ...]], None]:
+def _auditor(hand_over: HandOver, loading: Loading, watch: Watch | None) -> Watch:
     """Return an audit hook that notes what is executed without the switch, here or in a child."""
+    is_held = watch is not None
 
     def audit(event: str, arguments: tuple[object, ...]) -> None:
         if event == "exec":
@@ -143,16 +153,18 @@ def _auditor(hand_over: HandOver, loading: Loading) -> Callable[[str, tuple[obje
         elif event == "compile":
             loading.note_compilation(arguments[0], arguments[1])
         elif event == "subprocess.Popen":
-            _look_at(arguments[1])
+            _look_at(arguments[1], is_held)
         elif event == "os.system":
-            _look_at(arguments[0])
+            _look_at(arguments[0], is_held)
             hand_over.restore()
         elif event in ("os.exec", "os.posix_spawn"):
-            _look_at(arguments[1])
+            _look_at(arguments[1], is_held)
             if not hand_over.keeps(_texts(arguments[2])):
                 _lost()
             elif arguments[2] is None:
                 hand_over.restore()
+        elif watch is not None:
+            watch(event, arguments)
 
     return audit
 
@@ -163,8 +175,11 @@ def _texts(environment: object) -> Mapping[str, str] | None:
     return {os.fsdecode(name): os.fsdecode(value) for name, value in environment.items()}
 
 
-def _look_at(argv: object) -> None:
-    """Note a Python that is told not to read its environment, or that is not given ours."""
+def _look_at(argv: object, is_held: bool = False) -> None:
+    """Note a Python that is told not to read its environment, or that is not given ours.
+
+    Under containment also whatever is no Python: what it is refused cannot be seen.
+    """
     if isinstance(argv, str | bytes | os.PathLike):
         argv = [argv]
     if not isinstance(argv, Sequence):
@@ -172,6 +187,12 @@ def _look_at(argv: object) -> None:
     texts = [os.fsdecode(word) for word in argv if isinstance(word, str | bytes | os.PathLike)]
     if is_lost([word for text in texts for word in _words(text)]):
         _lost()
+    if is_held and SWITCH.board is not None and not _is_python(texts):
+        SWITCH.board.start(mark_of(texts, os.environ.get(RUN, "")))
+
+
+def _is_python(texts: Sequence[str]) -> bool:
+    return bool(texts) and " " not in texts[0] and os.path.basename(texts[0]).startswith("python")
 
 
 def _words(text: str) -> list[str]:

@@ -21,7 +21,7 @@ from . import boot, limits, record, settings
 from .limits import Limits
 from .record import Record
 from .restore import Folders, Tree
-from .switch import SWITCH, Board
+from .switch import SWITCH, Board, started_in
 
 _exit: Final = os._exit  # bound now: a test may leave its own in their places
 _getpid: Final = os.getpid
@@ -236,6 +236,7 @@ def understood(raw: Raw, order: Order) -> Record:
     result.update(test=order.test, inverted=bool(order.slots), cold=order.cold)
     result.update(seconds=raw["seconds"], cpu=raw["cpu"])
     result.update(taken=marks, bare=files, notes=record.notes_of_board(raw["board"]))
+    result.update(unwatched=started_in(raw["board"]))
     return result
 
 

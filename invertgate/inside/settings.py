@@ -18,6 +18,8 @@ TREE = "INVERTGATE_TREE"
 """Environment variable: the number of this process's tree."""
 INVERT = "INVERTGATE_INVERT"
 """Environment variable: the slots that are inverted, separated by commas."""
+CONTAIN = "INVERTGATE_CONTAIN"
+"""Environment variable: how far this process is held; not there if it is not."""
 COLD = "INVERTGATE_COLD"
 """Environment variable: the file that describes the one run that this process is for."""
 KEEPER = "INVERTGATE_KEEPER"
@@ -29,7 +31,7 @@ AS_IS = "INVERTGATE_AS_IS"
 MEASURE = "INVERTGATE_MEASURE"
 """Environment variable: the folder for coverage data, while the workers measure."""
 
-VARIABLES = (RUN, TREE, INVERT)
+VARIABLES = (RUN, TREE, INVERT, CONTAIN)
 """What child processes inherit."""
 
 BOOT = "boot"

@@ -26,13 +26,17 @@ PROBE_GUARD = "invertgate guard"
 EVERYTHING = "invertgate everything"
 """Names of builtins that are no identifiers, so that nothing in user code can shadow them."""
 
-HEADER = 64
-"""Bytes of the board before the first file: flags of the run as a whole."""
+HEADER = 512
+"""Bytes of the board before the first file: flags of the run as a whole, and the two below."""
 FLAG_LOST_CHILD = 0
 """A Python child process was started that cannot have the switch."""
 FLAG_OLD_PYTHON = 1
 """A child process runs a Python on which nothing is woven."""
 FLAGS = (FLAG_LOST_CHILD, FLAG_OLD_PYTHON)
+_REFUSED = slice(8, 256)
+"""Where the first thing stands that containment refused; zeros behind it."""
+_STARTED = slice(256, HEADER)
+"""Marks for the programs, other than Python, that were started under containment."""
 
 
 class Board:
@@ -60,6 +64,16 @@ class Board:
     def flagged(self, number: int) -> bool:
         """Tell whether a flag is set."""
         return self._memory[number] == 1
+
+    def refuse(self, what: str) -> None:
+        """Note what containment refuses; the first is kept."""
+        if self._memory[_REFUSED.start] == 0:
+            room = _REFUSED.stop - _REFUSED.start
+            self._memory[_REFUSED] = what.encode("utf-8", "replace")[:room].ljust(room, b"\0")
+
+    def start(self, mark: int) -> None:
+        """Note that a program was started that cannot be watched."""
+        self._memory[_STARTED.start + mark % (_STARTED.stop - _STARTED.start)] = 1
 
     def woven(self, file: int) -> None:
         """Note that the woven code of a file was loaded."""
@@ -116,6 +130,16 @@ class Board:
         """Forget what a run noted; what was kept of the files stays."""
         self._memory[: self._first_slot] = self._kept
         self._memory[self._first_slot :] = bytes(self.size - self._first_slot)
+
+
+def refused_in(content: bytes) -> str:
+    """Return the first thing that containment refused, by the content of a board, or nothing."""
+    return content[_REFUSED].rstrip(b"\0").decode("utf-8", "replace")
+
+
+def started_in(content: bytes) -> list[int]:
+    """Return the marks of programs that were started and could not be watched."""
+    return _set_in(content[_STARTED])
 
 
 def _set_in(marks: bytes) -> list[int]:

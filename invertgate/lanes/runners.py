@@ -100,6 +100,8 @@ class Local:
     """More arguments for pytest."""
     seconds: float
     python: str = field(default=sys.executable)
+    launcher: tuple[str, ...] = ()
+    """Words before the command line, of a program that holds it."""
 
     def __call__(self, stated: Property, room: Room) -> Finding:
         """Run one property."""
@@ -124,7 +126,7 @@ def ask_pytest(
     off, is run once more without it.
     """
     argv = (
-        *(runner.python, "-m", "pytest", "-p", _PLUGIN, "-p", "xdist", "-n0"),
+        *(*runner.launcher, runner.python, "-m", "pytest", "-p", _PLUGIN, "-p", "xdist", "-n0"),
         *("--rootdir=.", "--maxfail=0", "--quiet", "--capture=no", *runner.arguments, *arguments),
     )
     room.answer.unlink(missing_ok=True)

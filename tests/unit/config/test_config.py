@@ -256,6 +256,7 @@ def test_what_could_loosen_the_gate_is_policy() -> None:
     assert {option.name for option in OPTIONS if option.about.policy} == {
         "assertions",
         "confirm",
+        "contain",
         "exclude",
         "external",
         "extra_kinds",
@@ -287,5 +288,6 @@ def test_choices_follow_from_the_enums() -> None:
         "operator": ("onesided", "negate"),
         "kill": ("any", "assertion"),
         "timeout": ("unproven", "kill"),
+        "contain": ("auto", "none", "network", "files"),
         "assertions": ("tree", "lines"),
     }

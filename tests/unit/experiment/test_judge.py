@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from invertgate.experiment.judge import Policy, judge
+from invertgate.inside.refusals import REFUSED
 from invertgate.model import Ending, Killer, Run, Verdict
 
 POLICY = Policy(confirm=2)
@@ -146,3 +147,29 @@ def test_processor_time_used_up_twice_is_a_kill_only_by_policy() -> None:
 def test_nothing_run_is_unproven() -> None:
     assert verdict() is Verdict.UNPROVEN
     assert verdict(CONTROL) is Verdict.UNPROVEN
+
+
+def test_kill_of_a_run_that_containment_refused_something_is_unproven() -> None:
+    refused = replace(KILL, notes=(f"{REFUSED}removing /srv/precious",))
+
+    judgement = judge((CONTROL, refused, refused, CONTROL), POLICY)
+
+    assert judgement.verdict is Verdict.UNPROVEN
+    assert "kept it from removing /srv/precious" in judgement.reason
+
+
+def test_green_run_that_containment_refused_something_is_not_weak() -> None:
+    assert verdict(CONTROL, replace(GREEN, notes=(f"{REFUSED}x",))) is Verdict.UNPROVEN
+
+
+def test_kill_counts_if_the_control_started_the_same_programs_under_containment() -> None:
+    control, kill = replace(CONTROL, unwatched=(1, 2)), replace(KILL, unwatched=(2,))
+
+    assert verdict(control, kill, kill, control) is Verdict.BOUND
+
+
+def test_kill_does_not_count_if_only_the_inverted_run_started_a_program_under_containment() -> None:
+    kill = replace(KILL, unwatched=(7,))
+
+    assert verdict(CONTROL, kill, kill, CONTROL) is Verdict.UNPROVEN
+    assert verdict(CONTROL, replace(GREEN, unwatched=(7,))) is Verdict.WEAK
