@@ -13,7 +13,8 @@ from invertgate.experiment.judge import judge
 from invertgate.experiment.plan import Experiment, Subject
 from invertgate.experiment.session import SessionError, Taken
 from invertgate.frozen import Lists, flaky_tests
-from invertgate.model import Outcome, Row, Verdict
+from invertgate.locked import with_locks
+from invertgate.model import Outcome, PolicySource, Row, Verdict
 from invertgate.patch.git import open_repository
 from invertgate.report.document import BindReport, Unkilled
 from invertgate.request import Request
@@ -92,14 +93,14 @@ def _bound(request: Request, seen: Survey, project: ProjectSurvey) -> BindReport
             search = _searched(request, seen, lab, project, rows)
             search.notes += (*markers.notes, *lab.notes)
     found = {search.subjects[number].outcome.key: test for number, test in search.found.items()}
-    written = _write(seen, project, found)
+    written, notes = _write(request, seen, project, found)
     return BindReport(
         bound=tuple((search.subjects[n].outcome, test) for n, test in sorted(search.found.items())),
         unkilled=tuple(_unkilled(search, subject) for subject in search.open()),
         claimed=claimed,
         tables=(project.table_path,),
         written=written,
-        notes=tuple(search.notes),
+        notes=(*search.notes, *notes),
     )
 
 
@@ -118,7 +119,7 @@ def _searched(
         flaky=flaky_tests(
             seen.repository,
             project.folder,
-            seen.patch.base,
+            seen.patch.base if seen.policy is PolicySource.BASE else "",
             request.head,
             request.today,
             project.config.max_quarantine_days,
@@ -236,9 +237,15 @@ def _unkilled(search: _Search, subject: Subject) -> Unkilled:
     return Unkilled(subject.outcome, len(reasons), why, nearest)
 
 
-def _write(seen: Survey, project: ProjectSurvey, found: Mapping[Key, str]) -> tuple[str, ...]:
-    """Write what was found into the table."""
+def _write(
+    request: Request, seen: Survey, project: ProjectSurvey, found: Mapping[Key, str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Write what was found into the table, and locks if asked; return its path if that changed."""
     new = seen.updated(project, found)
+    notes: tuple[str, ...] = ()
+    if request.lock:
+        new, notes = with_locks(seen, project, new)
     path = project.table_path
     content = document.write(new, Path(path).suffix)
-    return (path,) if write_file(seen.repository.top / path, content, seen.repository.top) else ()
+    changed = write_file(seen.repository.top / path, content, seen.repository.top)
+    return ((path,) if changed else ()), notes

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from invertgate.errors import ExitCode
-from invertgate.model import Result, Row
+from invertgate.model import Result, Row, Verdict
 from invertgate.patch.git import open_repository
 from invertgate.policy_files import changes_lists, policy_file_notes
 from invertgate.report import store
@@ -167,7 +167,9 @@ def _claimed(matched: Matched) -> list[Row]:
 
 def _note(project: ProjectSurvey, matched: Matched, found: _Found) -> None:
     found.rows += matched.rows
-    found.results += (*matched.unbound, *matched.leftovers, *matched.inherited)
+    locked_out = {result.key for result in found.results if result.verdict is Verdict.LOCKED_OUT}
+    found.results += (result for result in matched.unbound if result.key not in locked_out)
+    found.results += (*matched.leftovers, *matched.inherited)
     found.notes += matched.notes
     if project.has_table:
         found.tables.append(project.table_path)

@@ -325,7 +325,7 @@ def _projects(
             outcomes,
             table or Table(name=path),
             table is not None,
-            _base_table(configured, path, table),
+            _base_table(configured, path, table, held=config.locked and bool(outcomes)),
         )
 
 
@@ -336,8 +336,11 @@ def _table(configured: Configured, path: str) -> Table | None:
     return None if content is None else read(content, path)
 
 
-def _base_table(configured: Configured, path: str, table: Table | None) -> Table | None:
-    if configured.base is None or table is None or not table.entries:
+def _base_table(
+    configured: Configured, path: str, table: Table | None, *, held: bool
+) -> Table | None:
+    """Read the merge base's table, where rows may be inherited from it or are held by it."""
+    if configured.base is None or not (held or (table is not None and table.entries)):
         return None
     content = configured.content(path, configured.base.commit)
     return None if content is None else read(content, f"{path} at the merge base")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from invertgate.covered import without_experiment
 from invertgate.experiment.plan import by_test
 from invertgate.frozen import flaky_tests, without_flaky
+from invertgate.locked import without_locked_out
 from invertgate.model import PolicySource, Result, Row
 from invertgate.nightly.journal import Journal
 from invertgate.request import Request
@@ -22,7 +23,7 @@ class Judged:
     matched: Matched
     """Outcomes and table, with what tests claim by markers."""
     results: tuple[Result, ...] = ()
-    """For each row that something claims."""
+    """For each row that something claims, and each that is locked out."""
     notes: tuple[str, ...] = ()
 
 
@@ -42,7 +43,8 @@ def judge_project(
     """
     bearing = files_bearing_markers(seen, project)
     if not bearing and not _claimed(matched):
-        return Judged(matched)
+        guarded = without_locked_out(seen, project, matched.rows)
+        return Judged(matched, guarded.results, guarded.notes)
     flaky = flaky_tests(
         seen.repository,
         project.folder,
@@ -59,13 +61,15 @@ def judge_project(
             markers = marked(lab, project, bearing)
             notes += markers.notes
             matched = seen.matched(project, markers.tests)
-        held = without_flaky(_claimed(matched), flaky)
+        guarded = without_locked_out(seen, project, matched.rows)
+        notes += guarded.notes
+        held = without_flaky([row for row in guarded.rows if row.claims], flaky)
         spared = without_experiment(request, seen, project, lab, held.rows)
         notes += spared.notes
         with resumed(request, seen, project, lab) as journal:
             tried, said = _judged(request, lab, journal, spared.rows)
         notes += (*said, *lab.notes)
-    return Judged(matched, (*held.results, *spared.results, *tried), tuple(notes))
+    return Judged(matched, (*guarded.results, *held.results, *spared.results, *tried), tuple(notes))
 
 
 def _claimed(matched: Matched) -> list[Row]:
