@@ -28,7 +28,7 @@ def start(scratch: str) -> None:
     number = int(os.environ.get(settings.TREE, "0"))
     switch.install()
     switch.SWITCH.board = switch.Board(boot.board(number), len(boot.files), boot.slots)
-    switch.invert(settings.inverted_slots(os.environ))
+    switch.invert(switch.SWITCH.board.inverted())
     Here.boot = boot
     Here.loading = loading.install(boot, number)
     Here.hand_over = children.install(
@@ -55,19 +55,6 @@ def enter(number: int) -> None:
 def _remember() -> None:
     Here.folder = os.getcwd()
     Here.environment = dict(os.environ)
-
-
-def invert(slots: tuple[int, ...]) -> None:
-    """Invert outcomes in this process and in all that it starts from now on."""
-    if switch.SWITCH.inverted == frozenset(slots):
-        return
-    switch.invert(slots)
-    told = ",".join(str(slot) for slot in slots)
-    if told:
-        os.environ[settings.INVERT] = told
-    else:
-        os.environ.pop(settings.INVERT, None)
-    Here.hand_over.put(settings.INVERT, told)
 
 
 def _note_script() -> None:

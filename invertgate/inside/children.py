@@ -40,13 +40,6 @@ class HandOver:
         """Take over what ``os.environ`` says of the switch now."""
         self._ours = {name: os.environ[name] for name in VARIABLES if name in os.environ}
 
-    def put(self, name: str, value: str) -> None:
-        """Change one variable; an empty one is taken away."""
-        if value:
-            self._ours[name] = value
-        else:
-            self._ours.pop(name, None)
-
     def restore(self) -> None:
         """Give the process's own environment back to children that inherit it."""
         for name, value in self._ours.items():

@@ -2,21 +2,25 @@
 
 import contextlib
 import os
+import resource
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import psutil
 
+_ROUNDS: Final = 50
+_NAP: Final = 0.002
 _FIRST_LOOK: Final = 0.05
 _LOOK_EVERY: Final = 0.1
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _GUARD_FACTOR: Final = 3
 _GUARD_EXTRA: Final = 2.0
+_HARD: Final = resource.getrlimit(resource.RLIMIT_CPU)[1]
 _SUBREAPER: Final = 36
 """``PR_SET_CHILD_SUBREAPER`` of Linux: orphans come to us and not to process 1."""
 _DEATH_SIGNAL: Final = 1
@@ -59,6 +63,21 @@ def _descendants(pid: int) -> list[psutil.Process]:
         return []
 
 
+def children_of(pid: int) -> list[int]:
+    """Return the children of a process, ended ones too; cheap where the kernel lists them."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:
+            return [int(child) for child in file.read().split()]
+    except (OSError, ValueError):
+        return [process.pid for process in _descendants(pid)]
+
+
+def cpu_of_children() -> float:
+    """Return the seconds that ended children of this process used, and theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)  # finer than os.times
+    return used.ru_utime + used.ru_stime
+
+
 def _resident(pid: int) -> int:
     """Return the resident memory of one process in bytes; cheap enough to ask often."""
     try:
@@ -68,27 +87,29 @@ def _resident(pid: int) -> int:
         return 0
 
 
-def watch(pid: int, limits: Limits, ended: Callable[[float], bool]) -> str:
+def watch(top: int, limits: Limits, ended: Callable[[float], bool]) -> str:
     """Wait for a run to end, and say which limit it passed, or nothing.
 
     Looks at the whole tree only once the processor budget could have been used up, since a look
     costs milliseconds; at the memory of the first process from the start.
 
     Args:
-        pid: the first process of the run, a child of this one.
+        top: the process below which all are of the run: its only child is the first of them.
         limits: what it may use.
         ended: waits for at most so many seconds and tells whether the run has ended.
     """
     started = time.monotonic()
     tick = _FIRST_LOOK
+    first: list[int] = []
     while not ended(tick):
         tick = _LOOK_EVERY
         elapsed = time.monotonic() - started
         if elapsed > limits.wall:
             return "wall time used up"
-        if elapsed < min(limits.cpu, 1.0) and _resident(pid) <= limits.memory:
+        first = first or children_of(top)[:1]
+        if elapsed < min(limits.cpu, 1.0) and sum(map(_resident, first)) <= limits.memory:
             continue
-        used = usage_below(os.getpid())
+        used = usage_below(top)
         if used.memory > limits.memory:
             return "memory used up"
         if used.cpu > limits.cpu:
@@ -97,16 +118,37 @@ def watch(pid: int, limits: Limits, ended: Callable[[float], bool]) -> str:
 
 
 def end_below(pid: int) -> None:
-    """Kill all descendants of a process, also those that start while we look."""
-    for _ in range(50):
-        processes = [each for each in _descendants(pid) if each.is_running()]
-        for process in processes:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+    """Kill all descendants of this process, also those that start while we look."""
+    for _ in range(_ROUNDS):
+        processes = _descendants(pid)
+        _kill(processes)
         reap()
         if not processes:
             return
-        time.sleep(0.002)
+        time.sleep(_NAP)
+
+
+def kill_below(pid: int) -> None:
+    """Kill all descendants of another process, which itself must collect what they leave."""
+    for _ in range(_ROUNDS):
+        living = [each for each in _descendants(pid) if _lives(each)]
+        if not living:
+            return
+        _kill(living)
+        time.sleep(_NAP)
+
+
+def _kill(processes: Iterable[psutil.Process]) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 def reap() -> bool:
@@ -144,17 +186,16 @@ def _libc() -> Any:
     return ctypes.CDLL(None)
 
 
-def guard(limits: Limits) -> None:
-    """Limit this process itself, in case that nobody is left to watch it."""
-    if sys.platform == "win32":
-        return
-    import resource
+def guard(cpu: float) -> None:
+    """Limit the processor time of this process itself, in case that nobody is left to watch it.
 
-    seconds = int(limits.cpu * _GUARD_FACTOR + _GUARD_EXTRA) + 1
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    if hard == resource.RLIM_INFINITY or seconds < hard:
+    Args:
+        cpu: the seconds that the run may use.
+    """
+    seconds = int(cpu * _GUARD_FACTOR + _GUARD_EXTRA) + 1
+    if _HARD == resource.RLIM_INFINITY or seconds < _HARD:
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, _HARD))
 
 
 def go_first() -> None:

@@ -17,10 +17,11 @@ import pytest
 from . import boot, measure, record, settings
 from .cold import Cold
 from .items import PROPERTY, report_on
+from .keeper import OtherKeeping
 from .limits import die_with_parent
 from .loading import keep_rewritten_tests, move_to_front, rebased_path
 from .observe import Collecting, Searching
-from .worker import OtherKeeping, Worker
+from .worker import Worker
 
 EVENTS: Final = "INVERTGATE_EVENTS"
 """Environment variable of the controller: the descriptor on which it tells what happens."""

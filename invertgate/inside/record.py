@@ -10,11 +10,11 @@ import pytest
 from _pytest._code.code import ReprTraceback
 from _pytest.outcomes import Exit, Failed
 from _pytest.runner import runtestprotocol
+from pluggy import HookCaller
 
 from . import boot
 from .loading import note_bare_modules
-from .refusals import REFUSED
-from .switch import FLAG_LOST_CHILD, FLAG_OLD_PYTHON, refused_in
+from .switch import FLAG_LOST_CHILD, FLAG_OLD_PYTHON
 
 _LONGEST_MESSAGE: Final = 400
 _TEST_FOLDERS: Final = frozenset(("test", "tests", "testing"))
@@ -47,8 +47,12 @@ class Recorder:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Keep the exception of a phase: the report itself is asked for no text."""
         report = yield
-        if item is self._item and call.excinfo is not None and report.outcome == "failed":
-            self._errors.setdefault(call.when, call.excinfo.value)
+        if item is self._item:
+            if call.excinfo is not None and report.outcome == "failed":
+                self._errors.setdefault(call.when, call.excinfo.value)
+            if not _told_of_reports:
+                self.pytest_runtest_logreport(report)
+                item.session.pytest_runtest_logreport(report)
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -185,12 +189,12 @@ def prepare(config: pytest.Config) -> None:
 
     Each page of memory that a fork writes to is copied for it, and reading an object writes to it.
     """
-    global _names, _newest, _told_of_items  # noqa: PLW0603
+    global _names, _newest, _told_of_items, _told_of_reports  # noqa: PLW0603
     _recorder(config)
     even_out_depth()
-    hooks = (config.hook.pytest_runtest_logstart, config.hook.pytest_runtest_logfinish)
-    makers = [impl.function.__module__ for hook in hooks for impl in hook.get_hookimpls()]
-    _told_of_items = any(not maker.startswith("_pytest.") for maker in makers)
+    hook = config.hook
+    _told_of_items = _others_hear(hook.pytest_runtest_logstart, hook.pytest_runtest_logfinish)
+    _told_of_reports = _others_hear(hook.pytest_runtest_logreport, hook.pytest_runtest_makereport)
     note_bare_modules(boot.Here.loading, list(sys.modules.values()))
     _names = len(sys.modules)
     for name, module in sys.modules.items():
@@ -198,10 +202,18 @@ def prepare(config: pytest.Config) -> None:
         _newest = (name, module)
 
 
+def _others_hear(*hooks: HookCaller) -> bool:
+    """Tell whether anybody else than pytest and we listen to hooks."""
+    makers = [impl.function.__module__ for hook in hooks for impl in hook.get_hookimpls()]
+    return any(maker != __name__ and not maker.startswith("_pytest.") for maker in makers)
+
+
 _modules: dict[int, ModuleType] = {}
 """Modules, by their identity, that were looked at before the fork."""
 _told_of_items = True
 """Somebody else than pytest wants to know when an item begins and ends."""
+_told_of_reports = True
+"""Somebody else wants to know of reports, or may change them."""
 _names = 0
 _newest: tuple[str, ModuleType] | None = None
 
@@ -230,7 +242,7 @@ def protocol(item: pytest.Item) -> None:
     """Run one item as pytest does, without the ways of plugins that would run it again."""
     if _told_of_items:
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    runtestprotocol(item, nextitem=None)
+    runtestprotocol(item, nextitem=None, log=_told_of_reports)
     if _told_of_items:
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
 
@@ -294,15 +306,14 @@ def depth() -> int:
 def even_out_depth() -> None:
     """Let forks of this process recurse as deep as plain pytest could: they begin deeper.
 
-    Called from where a file is opened, some frames above the place where its runs are forked.
+    Called where a file is opened, as deep as its runs begin: they have ``fork`` and ``run_in_fork``
+    in place of ``open`` and ``prepare``.
     """
-    extra = depth() + _FRAMES_TO_A_RUN + _FRAMES_OF_OURS - _plain_depth
+    extra = depth() + _FRAMES_OF_OURS - _plain_depth
     if _plain_depth and 0 < extra < _MOST_EXTRA_FRAMES:
         sys.setrecursionlimit(sys.getrecursionlimit() + extra)
 
 
-_FRAMES_TO_A_RUN: Final = 2
-"""``answer``, ``carry_out``, ``_warm`` and ``_forked``, in place of ``open`` and ``prepare``."""
 _FRAMES_OF_OURS: Final = 2
 """``run`` and ``protocol``, in place of pytest's loop and its own protocol, and one above."""
 
@@ -314,6 +325,4 @@ def notes_of_board(content: bytes) -> list[str]:
         notes.append("child without the switch")
     if content and content[FLAG_OLD_PYTHON]:
         notes.append("child on a Python older than 3.11")
-    if refused := refused_in(content):
-        notes.append(f"{REFUSED}{refused}")
     return notes

@@ -16,8 +16,6 @@ RUN = "INVERTGATE_RUN"
 """Environment variable: the scratch folder of the run."""
 TREE = "INVERTGATE_TREE"
 """Environment variable: the number of this process's tree."""
-INVERT = "INVERTGATE_INVERT"
-"""Environment variable: the slots that are inverted, separated by commas."""
 CONTAIN = "INVERTGATE_CONTAIN"
 """Environment variable: how far this process is held; not there if it is not."""
 COLD = "INVERTGATE_COLD"
@@ -31,7 +29,7 @@ AS_IS = "INVERTGATE_AS_IS"
 MEASURE = "INVERTGATE_MEASURE"
 """Environment variable: the folder for coverage data, while the workers measure."""
 
-VARIABLES = (RUN, TREE, INVERT, CONTAIN)
+VARIABLES = (RUN, TREE, CONTAIN)
 """What child processes inherit."""
 
 BOOT = "boot"
@@ -103,11 +101,6 @@ def read_boot(scratch: str) -> Boot:
         told = marshal.load(file)  # noqa: S302  # written by ourselves, in our own folder
     files = [WovenFile(*each) for each in told["files"]]
     return Boot(scratch, told["original"], told["name"], told["kept_out"], files, told["slots"])
-
-
-def inverted_slots(environment: Mapping[str, str]) -> tuple[int, ...]:
-    """Return the slots that the environment says are inverted."""
-    return tuple(int(slot) for slot in environment.get(INVERT, "").split(",") if slot)
 
 
 def home_environment(boot: Boot, number: int) -> dict[str, str]:

@@ -33,6 +33,10 @@ FLAG_LOST_CHILD = 0
 FLAG_OLD_PYTHON = 1
 """A child process runs a Python on which nothing is woven."""
 FLAGS = (FLAG_LOST_CHILD, FLAG_OLD_PYTHON)
+_INVERTED = 3
+"""How many slots are inverted; they follow one another."""
+_FIRST_INVERTED = slice(4, 8)
+"""The first of them."""
 _REFUSED = slice(8, 256)
 """Where the first thing stands that containment refused; zeros behind it."""
 _STARTED = slice(256, HEADER)
@@ -64,6 +68,20 @@ class Board:
     def flagged(self, number: int) -> bool:
         """Tell whether a flag is set."""
         return self._memory[number] == 1
+
+    def invert(self, slots: tuple[int, ...]) -> None:
+        """Choose what is inverted in every process that starts from now on.
+
+        Args:
+            slots: Numbers that follow one another; none in a control.
+        """
+        self._memory[_INVERTED] = len(slots)
+        self._memory[_FIRST_INVERTED] = (slots[0] if slots else 0).to_bytes(4, "little")
+
+    def inverted(self) -> tuple[int, ...]:
+        """Return the slots that are inverted."""
+        first = int.from_bytes(self._memory[_FIRST_INVERTED], "little")
+        return tuple(range(first, first + self._memory[_INVERTED]))
 
     def refuse(self, what: str) -> None:
         """Note what containment refuses; the first is kept."""

@@ -1,11 +1,13 @@
 """The processes that runs are forked from, one for each test file. PYTEST_DONT_REWRITE.
 
-A worker of pytest-xdist collects nothing itself. It forks a *keeper*, which holds pytest as it is
-before collection; for each test file the keeper forks a *zygote*, which collects that file alone
-and is what the runs are forked from. So a run starts from the state that ``pytest FILE`` would
-give it, and no other file's import can make a test look better or worse than it is. A zygote that
-a test ends is forked anew. A worker's other process (``worker._OtherKeeper``) is a keeper too, on a
-tree of its own.
+A worker of pytest-xdist collects nothing itself. It has a process that keeps pytest as it is
+before collection (``keep``); for each test file that forks a *zygote*, which collects that file
+alone and is what the runs are forked from. So a run starts from the state that ``pytest FILE``
+would give it, and no other file's import can make a test look better or worse than it is.
+
+Each page of memory that a zygote writes to is copied while a fork of it lives. So it does nothing
+but fork and wait: the worker (``keeper``) clears the board, watches and ends runs, reads what they
+tell, and puts folders back.
 """
 
 import contextlib
@@ -20,33 +22,51 @@ from typing import Any, Final, NoReturn
 import pytest
 
 from . import limits, record
+from .channel import Channel
 from .collected import Collected
 from .limits import Limits
-from .runs import Order, Runner
+from .runs import FreshProcesses, run_in_fork
 from .switch import SWITCH
 
-Request = dict[str, Any]
 Answer = dict[str, Any]
 
+FORK: Final = b"f"
+"""How a request begins that asks for a run in a fork; the rest is for the fork to read. All
+others are dicts, as ``marshal`` writes them."""
 
 _OPEN: Final = 0
 _PENDING: Final = 1
-_NOTHING_SEEN: Final[Answer] = {"seconds": 0.0, "cpu": 0.0, "board": b""}
-_UNCOLLECTABLE: Final[Answer] = {
-    "ending": "collection error",
-    "reason": "the process ended while the file was collected",
-    "passed": "worker lost",
-    **_NOTHING_SEEN,
-}
+_LOST: Final = marshal.dumps({"lost": "the process that it was forked from ended"})
+_UNCOLLECTABLE: Final = marshal.dumps(
+    {"ending": "collection error", "reason": "the process ended while the file was collected"}
+)
 
 
 class Zygote:
     """What answers requests about one test file."""
 
-    def __init__(self, session: pytest.Session, collected: Collected, runner: Runner) -> None:
+    def __init__(
+        self,
+        session: pytest.Session,
+        collected: Collected,
+        fresh: FreshProcesses,
+        channel: Channel,
+        telling: int,
+    ) -> None:
+        """Know all that is needed, before anything is collected.
+
+        Args:
+            session: Pytest's session, before collection.
+            collected: What pytest will have collected.
+            fresh: For the runs that are no forks.
+            channel: Requests and answers.
+            telling: The descriptor on which forks tell.
+        """
         self._session = session
         self._collected = collected
-        self._runner = runner
+        self._fresh = fresh
+        self.channel = channel
+        self._telling = telling
 
     def open(self, file: str) -> Answer:
         """Collect a file, and tell which outcomes are taken meanwhile."""
@@ -61,76 +81,84 @@ class Zygote:
             config.hook.pytest_collection(session=self._session)
         except BaseException as error:  # noqa: BLE001  # whatever a test module does at import
             self._collected.errors[file] = f"{type(error).__name__}: {error}"[:400]
-        self._runner.folders.settle()
         record.prepare(config)
-        if board is not None:
-            board.keep_files()
         gc.collect()
         gc.freeze()
-        return {"at_import": board.all_taken() if board is not None else []}
+        taken = board.all_taken() if board is not None else []
+        return {"at_import": taken, "process": os.getpid()}
 
-    def restore(self) -> None:
-        """Make all folders what they were before the last file was collected."""
-        self._runner.folders.restore(anyway=True)
+    def fork(self, request: bytes) -> tuple[int, float]:
+        """Run a test in a fork; return its status and the processor time that it used."""
+        pid = os.fork()
+        if pid == 0:
+            run_in_fork(self._collected.items, request[1:], self._telling, self.channel.descriptor)
+        _, status, used = os.wait4(pid, 0)
+        return status, used.ru_utime + used.ru_stime
 
-    def answer(self, request: Request) -> Answer:
-        """Answer one request."""
+    def answer(self, request: dict[str, Any]) -> Answer:
+        """Answer a request that does not ask for a fork."""
         if "stand" in request:
             return self._stand(request["stand"])
+        if "sweep" in request:
+            return _swept()
         order = request["run"]
-        return self._runner.carry_out(
-            Order(order["test"], tuple(order["slots"]), order["cold"], Limits(*order["limits"]))
-        )
+        return self._fresh.carry_out(order["test"], order["slots"], Limits(*order["limits"]))
 
     def _stand(self, test: str) -> Answer:
         ending, reason = self._collected.stand_of(test)
         if ending:
             pool = self._collected.pool(test)
             return {"ending": ending, "reason": reason, "pool": pool}
-        marker = self._collected.items[test].get_closest_marker("external")
-        return {"external": marker is not None}
+        item = self._collected.items[test]
+        _ = item.location  # the item keeps it, so that no fork has to find it
+        return {"external": item.get_closest_marker("external") is not None}
 
 
-def keep(zygote: Zygote, channel: Any) -> NoReturn:
+def _swept() -> Answer:
+    """End what a run left; tell the processor time that it used."""
+    before = limits.cpu_of_children()
+    limits.end_below(os.getpid())
+    return {"cpu": limits.cpu_of_children() - before}
+
+
+def keep(zygote: Zygote) -> NoReturn:
     """Fork a zygote for each file that is asked for, until the worker is gone.
 
     Args:
         zygote: As it is before collection; each fork uses it for one file.
-        channel: Requests and answers.
     """
     try:
         limits.die_with_parent()
         limits.adopt_orphans()
         if SWITCH.board is not None:
             SWITCH.board.remember()
-        for line in _received(channel):
-            _serve(zygote, channel, line["open"])
+        for request in _received(zygote.channel):
+            asked = {} if request.startswith(FORK) else marshal.loads(request)  # noqa: S302
+            if "open" in asked:
+                _serve(zygote, asked["open"])
+            else:
+                zygote.channel.send(_LOST)  # it was meant for a zygote that is gone
     finally:
         limits.end_below(os.getpid())
         os._exit(0)
 
 
-def _serve(zygote: Zygote, channel: Any, file: str) -> None:
-    """Serve a file until it is closed, by as many zygotes as that takes."""
+def _serve(zygote: Zygote, file: str) -> None:
+    """Let a zygote serve a file until it is closed, or until something ends that zygote."""
     shared = mmap.mmap(-1, 2)  # with the zygote: the file is open; a request waits for its answer
     shared[_PENDING] = 1
-    told = False
-    zygote.restore()
-    while _ended_badly(zygote, channel, file, shared, told=told):
-        limits.end_below(os.getpid())
-        zygote.restore()
-        if not shared[_OPEN]:
-            if shared[_PENDING]:
-                _say(channel, _UNCOLLECTABLE)
-            for _ in _requests(channel, shared):
-                _say(channel, _UNCOLLECTABLE)
-            return
-        if shared[_PENDING]:
-            _say(channel, {"passed": "worker lost", **_NOTHING_SEEN})
-        told, shared[_OPEN], shared[_PENDING] = True, 0, 0
+    if not _ended_badly(zygote, file, shared):
+        return
+    limits.end_below(os.getpid())
+    opened = shared[_OPEN]
+    if shared[_PENDING]:
+        zygote.channel.send(_LOST if opened else _UNCOLLECTABLE)
+    if not opened:
+        for _ in _requests(zygote.channel, shared):
+            zygote.channel.send(_UNCOLLECTABLE)
 
 
-def _ended_badly(zygote: Zygote, channel: Any, file: str, shared: mmap.mmap, *, told: bool) -> bool:
+def _ended_badly(zygote: Zygote, file: str, shared: mmap.mmap) -> bool:
     """Serve a file in a child of this process; tell whether something else than us ended it."""
     pid = os.fork()
     if pid != 0:
@@ -140,13 +168,17 @@ def _ended_badly(zygote: Zygote, channel: Any, file: str, shared: mmap.mmap, *, 
         limits.die_with_parent()
         limits.adopt_orphans()
         limits.go_first()
+        channel = zygote.channel
         opened = zygote.open(file)
         shared[_OPEN] = 1
-        if not told:
-            _say(channel, opened)
-            shared[_PENDING] = 0
+        channel.send(marshal.dumps(opened))
+        shared[_PENDING] = 0
         for request in _requests(channel, shared):
-            _say(channel, zygote.answer(request))
+            if request.startswith(FORK):
+                told: Answer | tuple[int, float] = zygote.fork(request)
+            else:
+                told = zygote.answer(marshal.loads(request))  # noqa: S302
+            channel.send(marshal.dumps(told))
             shared[_PENDING] = 0
         status = 0
     finally:
@@ -154,22 +186,20 @@ def _ended_badly(zygote: Zygote, channel: Any, file: str, shared: mmap.mmap, *, 
         os._exit(status)
 
 
-def _requests(channel: Any, shared: mmap.mmap) -> Iterator[Request]:
+_CLOSE: Final = marshal.dumps({"close": True})
+
+
+def _requests(channel: Channel, shared: mmap.mmap) -> Iterator[bytes]:
     """Yield requests until the file is closed, which is answered too: nobody reads ahead."""
     for request in _received(channel):
         shared[_PENDING] = 1
-        if "close" in request:
-            _say(channel, {"closed": True})
+        if request == _CLOSE:
+            channel.send(marshal.dumps({"closed": True}))
             return
         yield request
 
 
-def _received(channel: Any) -> Iterator[Request]:
+def _received(channel: Channel) -> Iterator[bytes]:
     with contextlib.suppress(EOFError):
         while True:
-            yield marshal.load(channel)  # noqa: S302  # only the worker has the other end
-
-
-def _say(channel: Any, told: Answer) -> None:
-    channel.write(marshal.dumps(told))
-    channel.flush()
+            yield channel.receive()
