@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Final
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
+from invertgate.report.terminal import Page
 from invertgate.report.words import counted, visible
 
 _NAME: Final = 9
@@ -65,26 +65,16 @@ def as_object(checks: Sequence[Check]) -> dict[str, object]:
 
 def show(checks: Sequence[Check], console: Console) -> None:
     """Show checks, the cures below what they cure, and what to do next."""
+    page = Page(console)
+    hanging = _INDENT if console.width > 3 * _INDENT else 2
     for check in checks:
-        head = Text(f"{check.state.value:<8} ", style=STYLES[check.state])
-        head.append(f"{check.name:<{_NAME}}  ", style="bold")
-        _line(console, head, visible(check.text))
+        head = (f"{check.state.value:<8} ", STYLES[check.state])
+        name = (f"{check.name:<{_NAME}}  ", "bold")
+        page.show(Text.assemble(head, name, visible(check.text)), hanging=hanging)
         if check.cure:
-            _line(console, Text(f"{'cure:':>{_INDENT - 1}} ", style="bold"), visible(check.cure))
-    console.print(Text(_ending(checks), style="bold"), soft_wrap=not console.is_terminal)
-
-
-def _line(console: Console, head: Text, text: str) -> None:
-    """Show a line; where somebody reads it live, what is too long goes on below its own text."""
-    if not console.is_terminal or console.width < 2 * _INDENT + 20:
-        console.print(head.append(text, style="not bold default"), soft_wrap=True)
-        return
-    lines = Text(text).wrap(console, console.width - _INDENT)
-    for place, line in enumerate(lines):
-        if place == 0:
-            console.print(head.append_text(line), soft_wrap=True)
-        else:
-            console.print(Padding(line, (0, 0, 0, _INDENT)), soft_wrap=True)
+            cure = Text.assemble((f"{'cure:':>{hanging - 1}} ", "bold"), visible(check.cure))
+            page.show(cure, hanging=hanging)
+    page.line(_ending(checks), "bold")
 
 
 def _ending(checks: Sequence[Check]) -> str:

@@ -1,10 +1,11 @@
 """Show a report on a terminal or in a log: every word of it text, never markup or control codes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TextIO
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from invertgate.errors import ExitCode
@@ -60,6 +61,8 @@ WITH_RUNS: Final = frozenset({Verdict.RED, Verdict.UNPROVEN})
 """Verdicts whose runs are shown unasked."""
 
 PATHS_SHOWN: Final = 3
+_HANGING: Final = 2
+_WORD: Final = re.compile(r"\S+\s*")
 
 
 def console_for(stream: TextIO, environment: Mapping[str, str]) -> Console:
@@ -82,7 +85,7 @@ def show_report(report: Report, console: Console, *, verbose: bool = False) -> N
         console: Where it goes.
         verbose: List bound rows, every run, and every file that was left out.
     """
-    page = _Page(console)
+    page = Page(console)
     _heading(page, report)
     groups = by_verdict(report.rows)
     _bound(page, groups.get(Verdict.BOUND, []), verbose=verbose)
@@ -96,7 +99,7 @@ def show_report(report: Report, console: Console, *, verbose: bool = False) -> N
 
 def show_list(report: Report, console: Console) -> None:
     """Show outcomes only, one a line."""
-    page = _Page(console)
+    page = Page(console)
     _heading(page, report)
     for row in report.rows:
         page.line(_listed(row), "dim" if row.verdict is Verdict.EXEMPT else "", indent=2)
@@ -106,7 +109,7 @@ def show_list(report: Report, console: Console) -> None:
 
 def show_table(report: Report, console: Console) -> None:
     """Show the rows of the table beside the outcomes that they answer."""
-    page = _Page(console)
+    page = Page(console)
     _heading(page, report)
     for table in report.tables:
         page.line(f"table {visible(table)}")
@@ -121,7 +124,7 @@ def show_table(report: Report, console: Console) -> None:
 
 def show_bind(report: BindReport, console: Console) -> None:
     """Show which rows found a test, and which none."""
-    page = _Page(console)
+    page = Page(console)
     if report.bound:
         page.line(f"bound now ({len(report.bound)})", "green")
     for outcome, test in report.bound:
@@ -153,39 +156,71 @@ def show_bind(report: BindReport, console: Console) -> None:
         page.line("next: review the table, then `invertgate run --changed` judges it")
 
 
-def _heading(page: "_Page", report: Report) -> None:
+def _heading(page: "Page", report: Report) -> None:
     page.line(f"invertgate {report.tool_version}: {examined_in_words(report)}", "bold")
     for line in policy_in_words(report):
         page.line(line, "bold red")
 
 
-class _Page:
-    """Lines of a report; names are never broken, prose is wrapped where somebody reads it live."""
+class Page:
+    """Lines; where somebody reads them live they are wrapped between words, never within one."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        # With FORCE_COLOR a log counts as a terminal, and nobody knows how wide its reader's is.
+        self._wraps = console.is_terminal and console.file.isatty()
 
     def line(self, text: str, style: str = "", indent: int = 0) -> None:
-        """Show a line as it is, but for a start that would command a CI runner."""
-        text = f"| {text}" if text.lstrip().startswith("::") else text
-        self._console.print(Text(f"{' ' * indent}{text}", style=style), soft_wrap=True)
+        """Show a line, or a gap and a line."""
+        if text.startswith("\n"):
+            self._console.print()
+        self.show(Text(text.lstrip("\n"), style=style), indent)
 
     def prose(self, label: str, text: str, indent: int = 4) -> None:
         """Show labelled sentences; line breaks in them are kept, below the label."""
         for place, part in enumerate(text.splitlines()):
-            # Every line starts with a word of ours: at its start, "::" would command a CI runner.
-            body = Text(f"{label if place == 0 else '|'}: {visible(part)}")
-            if self._console.is_terminal:
-                self._console.print(Padding(body, (0, 0, 0, indent)), overflow="fold")
-            else:
-                self._console.print(Text(" " * indent).append_text(body), soft_wrap=True)
+            head = label if place == 0 else "|"
+            self.show(Text.assemble((f"{head}:", "dim"), f" {visible(part)}"), indent)
+
+    def show(self, text: Text, indent: int = 0, hanging: int = _HANGING) -> None:
+        """Show a line that may be styled.
+
+        Args:
+            text: The line.
+            indent: Spaces before it.
+            hanging: More spaces before what does not fit on the first line.
+        """
+        for place, part in enumerate(self._wrapped(text, indent, hanging)):
+            # At the start of a line "::" would command a CI runner.
+            guard = "| " if part.plain.lstrip().startswith("::") else ""
+            margin = " " * (indent + (hanging if place else 0))
+            self._console.print(Text(margin + guard).append_text(part), soft_wrap=True)
+
+    def _wrapped(self, text: Text, indent: int, hanging: int) -> Sequence[Text]:
+        room = self._console.width - indent
+        if not self._wraps or text.cell_len <= room:
+            return [text]
+        parts = list(text.divide(_breaks(text.plain, room - hanging)))
+        for part in parts:
+            part.rstrip()
+        return parts
+
+
+def _breaks(plain: str, room: int) -> Iterator[int]:
+    """Yield where a text is to be broken: between words, be one of them wider than the room."""
+    column = 0
+    for word in _WORD.finditer(plain):
+        if column and column + cell_len(word[0].rstrip()) > room:
+            yield word.start()
+            column = 0
+        column += cell_len(word[0])
 
 
 def _style(verdict: Verdict | None) -> str:
     return "" if verdict is None else STYLES.get(verdict, "red")
 
 
-def _bound(page: _Page, rows: Sequence[ReportRow], *, verbose: bool) -> None:
+def _bound(page: Page, rows: Sequence[ReportRow], *, verbose: bool) -> None:
     if not rows or not verbose:
         return
     page.line(f"\nbound ({len(rows)}): {MEANINGS[Verdict.BOUND]}", _style(Verdict.BOUND))
@@ -196,7 +231,7 @@ def _bound(page: _Page, rows: Sequence[ReportRow], *, verbose: bool) -> None:
         _runs(page, row.runs)
 
 
-def _group(page: _Page, verdict: Verdict, rows: Sequence[ReportRow], *, verbose: bool) -> None:
+def _group(page: Page, verdict: Verdict, rows: Sequence[ReportRow], *, verbose: bool) -> None:
     title = verdict.replace("_", " ")
     page.line(f"\n{title} ({len(rows)}): {MEANINGS[verdict]}", f"{_style(verdict)} bold")
     for row in rows:
@@ -208,6 +243,7 @@ def _group(page: _Page, verdict: Verdict, rows: Sequence[ReportRow], *, verbose:
             page.prose("also", "one of several equals; all of them must be bound")
         page.prose("hint", row.hint)
         page.prose("nearest", ", ".join(row.nearest))
+        page.prose("advice", row.advice[0] if row.advice else "")
         if verbose or verdict in WITH_RUNS:
             _runs(page, row.runs)
     if verdict in NEXT_STEPS:
@@ -225,7 +261,7 @@ def _outcome(outcome: Outcome) -> str:
     return f"{visible(f'{outcome.path}:{outcome.line}')}  {outcome.id}  {words}"
 
 
-def _runs(page: _Page, runs: Iterable[Run]) -> None:
+def _runs(page: Page, runs: Iterable[Run]) -> None:
     for run in runs:
         page.prose("run", _run_in_words(run))
 
@@ -246,7 +282,7 @@ def _run_in_words(run: Run) -> str:
     return " ".join(parts)
 
 
-def _weak_tests(page: _Page, report: Report) -> None:
+def _weak_tests(page: Page, report: Report) -> None:
     if not report.weak_tests:
         return
     page.line(f"\nweak tests ({len(report.weak_tests)}): green although inverted", "red bold")
@@ -258,7 +294,7 @@ def _weak_tests(page: _Page, report: Report) -> None:
         )
 
 
-def _files(page: _Page, report: Report, *, verbose: bool) -> None:
+def _files(page: Page, report: Report, *, verbose: bool) -> None:
     if report.not_parsed or report.left_out or report.notes:
         page.line("")
     for broken in report.not_parsed:
@@ -273,7 +309,7 @@ def _files(page: _Page, report: Report, *, verbose: bool) -> None:
         page.prose("note", note, indent=0)
 
 
-def _ending(page: _Page, report: Report) -> None:
+def _ending(page: Page, report: Report) -> None:
     page.line(f"\n{conservation(report)}", "bold")
     for path in report.written:
         page.line(f"wrote {visible(path)}")

@@ -1,7 +1,10 @@
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 
 import pytest
+from rich.cells import cell_len
 
 from invertgate.model import NotParsed, Result, Verdict
 from invertgate.report.build import build
@@ -13,7 +16,17 @@ from invertgate.report.terminal import (
     show_report,
     show_table,
 )
-from support.reports import FACTS, KILL, PATCH, full_report, listing, one_row, outcome, result
+from support.reports import (
+    FACTS,
+    KILL,
+    PATCH,
+    REPORTS,
+    full_report,
+    listing,
+    one_row,
+    outcome,
+    result,
+)
 
 
 class Terminal(StringIO):
@@ -177,20 +190,54 @@ def test_names_are_never_broken_however_narrow_the_terminal() -> None:
 
     show_report(one_row(Verdict.WEAK), console_for(stream, {"COLUMNS": "20", "NO_COLOR": "1"}))
 
-    assert "  src/retry.py:10  000000000001  in Retry.call\n" in stream.getvalue()
+    lines = stream.getvalue().splitlines()
+    assert "  src/retry.py:10" in lines
+    assert "    000000000001  in" in lines
+    assert "    Retry.call" in lines
+
+
+def live(report: Report, width: int) -> str:
+    """Show a report to somebody who watches, and return the letters of it."""
+    stream = Terminal()
+    environment = {"COLUMNS": str(width), "TERM": "xterm"}
+    show_report(report, console_for(stream, environment), verbose=True)
+    return re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
 
 
 def test_prose_is_wrapped_to_the_terminal_below_its_indent() -> None:
-    stream = Terminal()
+    text = live(one_row(Verdict.WEAK, "word " * 30), 40)
 
-    show_report(
-        one_row(Verdict.WEAK, "word " * 30),
-        console_for(stream, {"COLUMNS": "40", "NO_COLOR": "1", "TERM": "xterm"}),
-    )
-
-    lines = [line for line in stream.getvalue().splitlines() if "word word" in line]
+    lines = [line for line in text.splitlines() if "word word" in line]
     assert len(lines) > 3
     assert all(line.startswith("    ") and len(line) <= 40 for line in lines)
+
+
+@pytest.mark.parametrize("width", [1, 20, 40, 80, 200])
+@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+def test_lines_are_broken_between_words_only(report: Callable[[], Report], width: int) -> None:
+    text = live(report(), width)
+
+    words = shown(report(), verbose=True).split()
+    broken = [line for line in text.splitlines() if cell_len(line) > width]
+    assert [word for word in text.split() if word != "|"] == [word for word in words if word != "|"]
+    assert [line for line in broken if " " in line.strip().removeprefix("| ")] == []
+
+
+def test_log_that_wants_colour_is_not_wrapped() -> None:
+    stream = StringIO()
+
+    environment = {"COLUMNS": "20", "FORCE_COLOR": "1"}
+    show_report(one_row(Verdict.WEAK), console_for(stream, environment))
+
+    assert "\x1b[31m" in stream.getvalue() or "\x1b[1;31m" in stream.getvalue()
+    assert "src/retry.py:10  000000000001  in Retry.call" in stream.getvalue()
+
+
+def test_words_that_would_command_a_runner_do_not_begin_a_line() -> None:
+    for width in range(10, 60):
+        text = live(one_row(Verdict.WEAK, "said ::error::x " * 5), width)
+
+        assert not [line for line in text.splitlines() if line.lstrip().startswith("::")]
 
 
 def test_colour_is_for_terminals_without_no_color() -> None:
