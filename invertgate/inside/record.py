@@ -14,7 +14,8 @@ from pluggy import HookCaller
 
 from . import boot
 from .loading import note_bare_modules
-from .switch import FLAG_LOST_CHILD, FLAG_OLD_PYTHON
+from .refusals import REFUSED
+from .switch import FLAG_LOST_CHILD, FLAG_OLD_PYTHON, refused_in
 
 _LONGEST_MESSAGE: Final = 400
 _TEST_FOLDERS: Final = frozenset(("test", "tests", "testing"))
@@ -325,4 +326,6 @@ def notes_of_board(content: bytes) -> list[str]:
         notes.append("child without the switch")
     if content and content[FLAG_OLD_PYTHON]:
         notes.append("child on a Python older than 3.11")
+    if refused := refused_in(content):
+        notes.append(f"{REFUSED}{refused}")
     return notes

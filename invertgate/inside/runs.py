@@ -19,7 +19,7 @@ import pytest
 from . import boot, limits, record, settings, switch
 from .limits import Limits
 from .record import Record
-from .switch import Board
+from .switch import Board, started_in
 
 _exit: Final = os._exit  # bound now: a test may leave its own in their places
 _close: Final = os.close
@@ -195,6 +195,7 @@ def understood(raw: Raw, order: Order) -> Record:
     result.update(test=order.test, inverted=bool(order.slots), cold=order.cold)
     result.update(seconds=raw["seconds"], cpu=raw["cpu"])
     result.update(taken=marks, bare=files, notes=record.notes_of_board(raw["board"]))
+    result.update(unwatched=started_in(raw["board"]))
     return result
 
 

@@ -29,9 +29,10 @@ class Outside:
         """Tell whether anybody connected."""
         self.listener.settimeout(0)
         try:
-            self.listener.accept()
+            connection, _ = self.listener.accept()
         except BlockingIOError:
             return False
+        connection.close()
         return True
 
 
