@@ -6,7 +6,7 @@
 import os
 import sys
 from collections.abc import Callable, Generator, Mapping, MutableMapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,8 @@ Action = Callable[[UseCases], int]
 Command = Callable[..., Action]
 
 _PREFIX: Final = "to_"
+_LEAST: Final = 1024
+"""Bytes of a step's summary below which nothing of use can be said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,14 +210,19 @@ def _tell_github(report: Report, wanted: Wanted, stream: TextIO) -> None:
     if wanted.outputs:
         _add(wanted.outputs, github.outputs(report))
     if wanted.summary:
-        with suppress(OSError):
-            room = github.SUMMARY_LIMIT - _size(wanted.summary)
+        room = github.SUMMARY_LIMIT - _size(wanted.summary)
+        if room < _LEAST:
+            complain("the summary of this step is full; what invertgate found is not in it")
+        else:
             _add(wanted.summary, markdown.render(report, limit=room))
 
 
 def _size(path: str) -> int:
     """Return how much of the step's summary others have written."""
-    return Path(path).stat().st_size if Path(path).exists() else 0
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
 
 
 def _add(path: str, text: str) -> None:

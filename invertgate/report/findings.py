@@ -8,7 +8,14 @@ from invertgate.errors import WORST_FIRST, ExitCode
 from invertgate.model import Verdict
 from invertgate.report.build import EXIT_CODES
 from invertgate.report.document import Report, ReportRow
-from invertgate.report.words import MEANINGS, NEXT_STEPS, next_for_group, outcome_in_words, visible
+from invertgate.report.words import (
+    MEANINGS,
+    NEXT_STEPS,
+    counted,
+    next_for_group,
+    outcome_in_words,
+    visible,
+)
 
 
 class Level(StrEnum):
@@ -55,7 +62,9 @@ def trouble(report: Report) -> str:
         return lines_of(report.error)
     if report.complete:
         return ""
-    undecided = f"; {report.undecided} rows have no verdict" if report.undecided else ""
+    undecided = (
+        f", {counted(report.undecided, 'row')} without a verdict" if report.undecided else ""
+    )
     return f"the run was stopped before its end{undecided}: this says nothing of the patch"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from invertgate.errors import ExitCode, InvertgateError, UsageError
-from invertgate.report.build import failed
+from invertgate.report.build import ConservationError, check, failed
 from invertgate.report.document import SCHEMA_VERSION, BindReport, Facts, Report
 
 FOLDER: Final = "invertgate.out"
@@ -89,14 +89,22 @@ def read(path: Path) -> Report:
     try:
         content = json.loads(text)
         version = content.get("schema_version") if isinstance(content, dict) else None
+        if isinstance(version, int) and version > SCHEMA_VERSION:
+            raise UsageError(
+                f"{path} is no report that this version reads: a newer invertgate wrote it "
+                f"(schema_version {version}, not {SCHEMA_VERSION}); install that one, or run the "
+                "gate again"
+            )
         if version != SCHEMA_VERSION:
             raise UsageError(
                 f"{path} is no report that this version reads (schema_version {version!r}, "
                 f"not {SCHEMA_VERSION}); run the gate again"
             )
-        return convert(content, Report)
-    except (ValueError, ValidationError) as error:
+        return check(convert(content, Report))
+    except (ValueError, ValidationError, RecursionError) as error:
         raise UsageError(f"{path} is no report: {error}; run the gate again") from error
+    except ConservationError as error:
+        raise UsageError(f"{path} does not add up: {error}; run the gate again") from error
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def test_run_that_did_not_judge_is_an_error() -> None:
     [stopped] = commands(render(interrupted_report()))
     [failed] = commands(render(failed_report()))
 
-    assert stopped.data.startswith("the run was stopped before its end; 1 rows have no verdict")
+    assert stopped.data.startswith("the run was stopped before its end, 1 row without a verdict")
     assert failed.data == "HEAD and origin/main share no commit\nexit 5: no base to compare with"
 
 

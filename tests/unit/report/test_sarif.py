@@ -184,7 +184,7 @@ def test_path_is_a_relative_uri_of_the_bytes_of_its_name(path: str, uri: str) ->
 @pytest.mark.parametrize(
     ("report", "words"),
     [
-        (interrupted_report(), "the run was stopped before its end; 1 rows have no verdict"),
+        (interrupted_report(), "the run was stopped before its end, 1 row without a verdict"),
         (failed_report(), "HEAD and origin/main share no commit"),
         (full_report(), "src/broken.py does not parse"),
     ],
