@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Final
 
 from invertgate.model import Claim, ClaimSource, PolicySource, Result, Row, Verdict
@@ -12,7 +11,7 @@ from invertgate.table.claimed import parts_of
 from invertgate.table.document import Entry, Table
 from invertgate.table.lock import Held, changes_since, lock_of, trouble_with
 from invertgate.table.selection import Key
-from invertgate.table.sources import Read, UntraceableError
+from invertgate.table.sources import Sources, UntraceableError
 
 _NOTHING: Final[Mapping[Key, Entry]] = {}
 
@@ -40,11 +39,11 @@ def without_locked_out(seen: Survey, project: ProjectSurvey, rows: Sequence[Row]
     """
     if not project.config.locked:
         return Guarded((), tuple(rows))
-    read = _reader(seen)
+    sources = _sources(seen, project)
 
     def changes(test: str, lock: str) -> str:
         try:
-            return changes_since(lock, parts_of(test, project.folder, read))
+            return changes_since(lock, parts_of(test, sources))
         except UntraceableError as error:
             return f"the claimed test changed since it was locked: {error}"
 
@@ -74,7 +73,7 @@ def with_locks(seen: Survey, project: ProjectSurvey, table: Table) -> tuple[Tabl
     Returns:
         The table, and what to tell: how many rows are locked, and which tests cannot be.
     """
-    read = _reader(seen)
+    sources = _sources(seen, project)
     notes: dict[str, None] = {}
     made: list[str] = []
 
@@ -82,7 +81,7 @@ def with_locks(seen: Survey, project: ProjectSurvey, table: Table) -> tuple[Tabl
         if entry.test is None or not seen.scope.covers(entry.key):
             return entry
         try:
-            made.append(lock_of(parts_of(entry.test, project.folder, read)))
+            made.append(lock_of(parts_of(entry.test, sources)))
             return replace(entry, lock=made[-1])
         except UntraceableError as error:
             notes[f"{entry.test} cannot be locked: {error}"] = None
@@ -93,9 +92,9 @@ def with_locks(seen: Survey, project: ProjectSurvey, table: Table) -> tuple[Tabl
     return new, (f"{count} locked; `run --locked` holds them", *notes)
 
 
-def _reader(seen: Survey) -> Read:
+def _sources(seen: Survey, project: ProjectSurvey) -> Sources:
     files = Judged(seen.repository, seen.patch.base, seen.patch.head).head_files()
-    return cache(lambda path: files([path]).get(path))
+    return Sources(lambda path: files([path]).get(path), project.folder)
 
 
 def _held(seen: Survey, project: ProjectSurvey, rows: Sequence[Row]) -> list[tuple[Row, Held]]:

@@ -24,7 +24,6 @@ from invertgate.table.sources import (
     CONFTEST,
     Function,
     Module,
-    Read,
     Sources,
     UntraceableError,
     last_name,
@@ -41,7 +40,7 @@ Parts = dict[str, str]
 """What each part is called in messages, and its text."""
 
 
-def parts_of(test: str, folder: str, read: Read) -> Parts:
+def parts_of(test: str, sources: Sources) -> Parts:
     """Take a claimed test apart.
 
     Its function (body, decorators, parameters), the shared code of its classes, the fixtures that
@@ -50,15 +49,14 @@ def parts_of(test: str, folder: str, read: Read) -> Parts:
 
     Args:
         test: Its nodeid.
-        folder: The project's, from the top of the repository; empty for the top itself.
-        read: Gives the judged files.
+        sources: The judged files of its project.
 
     Raises:
         UntraceableError: There is no such function; the message says what is not there.
     """
     file, _, rest = test.partition("::")
-    path = posixpath.normpath(posixpath.join(folder, file))
-    tracer = _Tracer(Sources(read, folder))
+    path = posixpath.normpath(posixpath.join(sources.folder, file))
+    tracer = _Tracer(sources)
     try:
         tracer.test(path, rest.partition("[")[0].split("::"))
     except RecursionError as error:

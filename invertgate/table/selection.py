@@ -11,6 +11,8 @@ Key = tuple[str, str]
 """Path and id of an outcome."""
 
 _ID: Final = re.compile("[0-9a-f]{12}")
+_FEWEST: Final = 4
+_BEGUN: Final = re.compile(f"[0-9a-f]{{{_FEWEST},12}}")
 
 
 def find(text: str, keys: Iterable[Key]) -> Key:
@@ -36,6 +38,33 @@ def find(text: str, keys: Iterable[Key]) -> Key:
     elsewhere = [written(key) for key in known if key[1] == text.rpartition(":")[2]]
     hint = f"did you mean {' or '.join(elsewhere)}?" if elsewhere else _SEE_LIST
     raise UsageError(f"no new outcome is {text}; {hint}")
+
+
+def find_begun(text: str, keys: Iterable[Key]) -> Key:
+    """Find the one outcome that a selection means, of whose id the first digits are enough.
+
+    Args:
+        text: The beginning of an id (4 digits or more), or ``PATH:`` and such a beginning.
+        keys: Path and id of every outcome there is.
+
+    Raises:
+        UsageError: It means none or several; the message gives the choices.
+    """
+    path, _, begun = text.rpartition(":")
+    path = path and normpath(path)
+    if _BEGUN.fullmatch(begun.lower()) is None:
+        hint = f"write the first {_FEWEST} of its 12 hex digits or more, or PATH:ID; {_SEE_LIST}"
+        raise UsageError(f"{text!r} is no id; {hint}")
+    known = [key for key in dict.fromkeys(keys) if path in {"", key[0]}]
+    found = [key for key in known if key[1].startswith(begun.lower())]
+    if len(found) == 1:
+        return found[0]
+    if found and len(begun) == len(found[0][1]):
+        raise ambiguous(text, found)
+    if found:
+        choices = ", ".join(map(written, found))
+        raise UsageError(f"the ids of several outcomes begin with {text}: {choices}")
+    raise UsageError(f"no new outcome is {text}; {_SEE_LIST}")
 
 
 def matching(text: str, keys: Iterable[Key]) -> list[Key]:

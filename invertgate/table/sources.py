@@ -68,8 +68,14 @@ class Sources:
     """Reads the files of one project, each once."""
 
     def __init__(self, read: Read, folder: str) -> None:
+        """Read with a function.
+
+        Args:
+            read: Gives the files.
+            folder: The project's, from the top of the repository; empty for the top itself.
+        """
         self._read = read
-        self._folder = folder
+        self.folder = folder
         self._known: dict[str, Module | None] = {}
 
     def at(self, path: str) -> Module | None:
@@ -113,7 +119,7 @@ class Sources:
         folder = posixpath.dirname(path)
         while True:
             yield folder
-            if folder in {"", self._folder}:
+            if folder in {"", self.folder}:
                 return
             folder = posixpath.dirname(folder)
 

@@ -4,7 +4,7 @@ import pytest
 
 from invertgate.table.claimed import parts_of
 from invertgate.table.lock import changes_since, lock_of
-from invertgate.table.sources import UntraceableError
+from invertgate.table.sources import Sources, UntraceableError
 
 TEST = """\
 import pytest
@@ -75,7 +75,7 @@ SIZE = "tests/test_price.py::TestCart::test_size"
 
 def parts(test: str, files: dict[str, str]) -> dict[str, str]:
     sources = {path: text.encode() for path, text in files.items()}
-    return parts_of(test, "", sources.get)
+    return parts_of(test, Sources(sources.get, ""))
 
 
 def edited(path: str, old: str, new: str) -> dict[str, str]:
@@ -229,7 +229,7 @@ def test_a_test_of_a_nested_class_is_found() -> None:
 def test_paths_are_relative_to_the_project() -> None:
     sources = {"svc/test_a.py": b"def test_a(): pass\n"}
 
-    assert "its body" in parts_of("test_a.py::test_a", "svc", sources.get)
+    assert "its body" in parts_of("test_a.py::test_a", Sources(sources.get, "svc"))
 
 
 @pytest.mark.parametrize(
