@@ -50,7 +50,8 @@ def interrupted_by(send: Callable[[subprocess.Popen[str]], None], top: Path) -> 
     files = {"shop.py": WAITS.format(started=str(started)), "test_shop.py": test}
     two_commits(top, {"readme.md": "# Shop\n"}, files)
     place = Place(top)
-    args = ("run", "--changed", "--wall-floor", "500", "--workers", "2")
+    limits = ("--wall-floor", "500", "--workers", "2", "--contain", "none")  # it tells us by a file
+    args = ("run", "--changed", *limits)
     with start(place, args) as (process, mark):
         wait_for(started)
         send(process)
