@@ -8,7 +8,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from invertgate.report.terminal import Page
+from invertgate.report.lines import Page
 from invertgate.report.words import counted, visible
 
 _NAME: Final = 9

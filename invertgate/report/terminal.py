@@ -1,16 +1,14 @@
 """Show a report on a terminal or in a log: every word of it text, never markup or control codes."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TextIO
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
-from rich.cells import cell_len
 from rich.console import Console
-from rich.text import Text
 
 from invertgate.errors import ExitCode
 from invertgate.model import Outcome, Run, Verdict
-from invertgate.report.document import BindReport, Report, ReportRow
+from invertgate.report.document import BindReport, Report, ReportRow, Unkilled
+from invertgate.report.lines import Page, console_for
 from invertgate.report.store import FILE, FOLDER
 from invertgate.report.words import (
     MEANINGS,
@@ -28,6 +26,8 @@ from invertgate.report.words import (
     policy_in_words,
     visible,
 )
+
+__all__ = ["console_for", "show_bind", "show_list", "show_report", "show_table"]
 
 SHOWN: Final = (
     Verdict.EXEMPT,
@@ -61,20 +61,6 @@ WITH_RUNS: Final = frozenset({Verdict.RED, Verdict.UNPROVEN})
 """Verdicts whose runs are shown unasked."""
 
 PATHS_SHOWN: Final = 3
-_HANGING: Final = 2
-_WORD: Final = re.compile(r"\S+\s*")
-
-
-def console_for(stream: TextIO, environment: Mapping[str, str]) -> Console:
-    """Return a console that honours ``NO_COLOR``, ``TERM`` and what the stream is."""
-    return Console(
-        file=stream,
-        markup=False,
-        highlight=False,
-        emoji=False,
-        no_color=bool(environment.get("NO_COLOR")),
-        _environ=environment,
-    )
 
 
 def show_report(report: Report, console: Console, *, verbose: bool = False) -> None:
@@ -116,8 +102,7 @@ def show_table(report: Report, console: Console) -> None:
     for row in report.rows:
         state = "claimed" if row.verdict is None else row.verdict.replace("_", " ")
         page.line(f"{state:<11} {_listed(row)}", _style(row.verdict), indent=2)
-        if row.test:
-            page.line(visible(row.test), indent=14)
+        page.name(row.test, indent=14)
     _files(page, report, verbose=False)
     _ending(page, report)
 
@@ -129,14 +114,11 @@ def show_bind(report: BindReport, console: Console) -> None:
         page.line(f"bound now ({len(report.bound)})", "green")
     for outcome, test in report.bound:
         page.line(_outcome(outcome), indent=2)
-        page.line(visible(test), indent=4)
+        page.name(test)
     if report.unkilled:
         page.line(f"no test notices ({len(report.unkilled)})", "red")
     for entry in report.unkilled:
-        page.line(_outcome(entry.outcome), indent=2)
-        tried = f"{counted(entry.tried, 'test')} tried"
-        page.prose("why", f"{entry.reason}; {tried}" if entry.reason else tried)
-        page.prose("closest", ", ".join(entry.nearest))
+        _unkilled(page, entry)
     for broken in report.not_parsed:
         page.line(f"not parsed: {visible(f'{broken.path}:{broken.line}: {broken.message}')}", "red")
     for note in report.notes:
@@ -156,64 +138,18 @@ def show_bind(report: BindReport, console: Console) -> None:
         page.line("next: review the table, then `invertgate run --changed` judges it")
 
 
-def _heading(page: "Page", report: Report) -> None:
+def _unkilled(page: Page, entry: Unkilled) -> None:
+    page.line(_outcome(entry.outcome), indent=2)
+    tried = f"{counted(entry.tried, 'test')} tried"
+    page.prose("why", f"{entry.reason}; {tried}" if entry.reason else tried)
+    for test in entry.nearest:
+        page.name(test, "closest")
+
+
+def _heading(page: Page, report: Report) -> None:
     page.line(f"invertgate {report.tool_version}: {examined_in_words(report)}", "bold")
     for line in policy_in_words(report):
         page.line(line, "bold red")
-
-
-class Page:
-    """Lines; where somebody reads them live they are wrapped between words, never within one."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        # With FORCE_COLOR a log counts as a terminal, and nobody knows how wide its reader's is.
-        self._wraps = console.is_terminal and console.file.isatty()
-
-    def line(self, text: str, style: str = "", indent: int = 0) -> None:
-        """Show a line, or a gap and a line."""
-        if text.startswith("\n"):
-            self._console.print()
-        self.show(Text(text.lstrip("\n"), style=style), indent)
-
-    def prose(self, label: str, text: str, indent: int = 4) -> None:
-        """Show labelled sentences; line breaks in them are kept, below the label."""
-        for place, part in enumerate(text.splitlines()):
-            head = label if place == 0 else "|"
-            self.show(Text.assemble((f"{head}:", "dim"), f" {visible(part)}"), indent)
-
-    def show(self, text: Text, indent: int = 0, hanging: int = _HANGING) -> None:
-        """Show a line that may be styled.
-
-        Args:
-            text: The line.
-            indent: Spaces before it.
-            hanging: More spaces before what does not fit on the first line.
-        """
-        for place, part in enumerate(self._wrapped(text, indent, hanging)):
-            # At the start of a line "::" would command a CI runner.
-            guard = "| " if part.plain.lstrip().startswith("::") else ""
-            margin = " " * (indent + (hanging if place else 0))
-            self._console.print(Text(margin + guard).append_text(part), soft_wrap=True)
-
-    def _wrapped(self, text: Text, indent: int, hanging: int) -> Sequence[Text]:
-        room = self._console.width - indent
-        if not self._wraps or text.cell_len <= room:
-            return [text]
-        parts = list(text.divide(_breaks(text.plain, room - hanging)))
-        for part in parts:
-            part.rstrip()
-        return parts
-
-
-def _breaks(plain: str, room: int) -> Iterator[int]:
-    """Yield where a text is to be broken: between words, be one of them wider than the room."""
-    column = 0
-    for word in _WORD.finditer(plain):
-        if column and column + cell_len(word[0].rstrip()) > room:
-            yield word.start()
-            column = 0
-        column += cell_len(word[0])
 
 
 def _style(verdict: Verdict | None) -> str:
@@ -237,12 +173,13 @@ def _group(page: Page, verdict: Verdict, rows: Sequence[ReportRow], *, verbose: 
     for row in rows:
         page.line(place_in_words(row), indent=2)
         page.prose("what", outcome_in_words(row.kind, row.predicate, row.side))
-        page.prose("test", row.test or ("none" if row.line and row.verdict in NEXT_STEPS else ""))
+        page.name(row.test or ("none" if row.line and row.verdict in NEXT_STEPS else ""), "test")
         page.prose("why", row.reason)
         if row.ambiguous:
             page.prose("also", "one of several equals; all of them must be bound")
         page.prose("hint", row.hint)
-        page.prose("nearest", ", ".join(row.nearest))
+        for test in row.nearest:
+            page.name(test, "nearest")
         page.prose("advice", row.advice[0] if row.advice else "")
         if verbose or verdict in WITH_RUNS:
             _runs(page, row.runs)
@@ -289,9 +226,8 @@ def _weak_tests(page: Page, report: Report) -> None:
     for test, names in report.weak_tests.items():
         shown = ", ".join(names[:PATHS_SHOWN])
         more = f" and {len(names) - PATHS_SHOWN} more" if len(names) > PATHS_SHOWN else ""
-        page.line(
-            f"{visible(test)}  {counted(len(names), 'row')}: {visible(shown)}{more}", indent=2
-        )
+        page.name(test, indent=2)
+        page.line(f"{counted(len(names), 'row')}: {visible(shown)}{more}", indent=4)
 
 
 def _files(page: Page, report: Report, *, verbose: bool) -> None:
@@ -315,6 +251,7 @@ def _ending(page: Page, report: Report) -> None:
         page.line(f"wrote {visible(path)}")
     if report.judged:
         page.line(f"report: {FOLDER}/{FILE}")
+    page.prose("error", report.error, indent=0)
     if not report.complete:
         page.line("the run did not get to its end; this says nothing about the patch", "red")
     style = "green" if report.exit_code == ExitCode.OK else "red"

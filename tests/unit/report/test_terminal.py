@@ -16,6 +16,7 @@ from invertgate.report.terminal import (
     show_report,
     show_table,
 )
+from invertgate.report.words import visible
 from support.reports import (
     FACTS,
     KILL,
@@ -27,6 +28,8 @@ from support.reports import (
     outcome,
     result,
 )
+
+TEST = re.compile(r" +(test|nearest|closest): ")
 
 
 class Terminal(StringIO):
@@ -122,7 +125,7 @@ def test_weak_tests_are_named_with_their_rows() -> None:
     text = shown(build(PATCH, listing(*rows), results, FACTS))
 
     assert "weak tests (1): green although inverted" in text
-    assert "  t.py::test_a  5 rows: src/retry.py:000000000001, " in text
+    assert "  t.py::test_a\n    5 rows: src/retry.py:000000000001, " in text
     assert "src/retry.py:000000000003 and 2 more\n" in text
 
 
@@ -218,9 +221,21 @@ def test_lines_are_broken_between_words_only(report: Callable[[], Report], width
     text = live(report(), width)
 
     words = shown(report(), verbose=True).split()
-    broken = [line for line in text.splitlines() if cell_len(line) > width]
+    names = {f"  {visible(test)}" for test in report().weak_tests}
+    prose = [line for line in text.splitlines() if line not in names and not TEST.match(line)]
+    broken = [line for line in prose if cell_len(line) > width]
     assert [word for word in text.split() if word != "|"] == [word for word in words if word != "|"]
     assert [line for line in broken if " " in line.strip().removeprefix("| ")] == []
+
+
+def test_nodeid_is_in_one_piece_to_be_copied() -> None:
+    nodeid = "tests/test_shop.py::test_total[one of many words - and another one]"
+    found = replace(one_row(Verdict.WEAK).rows[0], test=nodeid, nearest=(nodeid,))
+
+    text = live(replace(one_row(Verdict.WEAK), rows=(found,)), 20)
+
+    assert f"    test: {nodeid}\n" in text
+    assert f"    nearest: {nodeid}\n" in text
 
 
 def test_log_that_wants_colour_is_not_wrapped() -> None:
