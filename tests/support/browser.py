@@ -1,4 +1,4 @@
-"""Opens pages in Chromium as a reader does, and sees that they ask for nothing and break nothing."""
+"""Opens pages in Chromium as a reader does; they may ask for nothing and break nothing."""
 
 import os
 from collections.abc import Generator
