@@ -307,6 +307,7 @@ def _report(
         weak_tests=_weak_tests(rows),
         whole=facts.whole,
         shard=facts.shard,
+        tree=facts.tree,
     )
 
 

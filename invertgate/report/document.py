@@ -19,6 +19,7 @@ from invertgate.model import (
     Verdict,
     Waiver,
 )
+from invertgate.trend_model import Trend
 
 SCHEMA_VERSION: Final = 1
 
@@ -68,6 +69,8 @@ class Facts:
     """Digest of what is judged; see ``Report.whole``."""
     shard: ReportShard | None = None
     """Which part of it is judged."""
+    tree: str = ""
+    """Digest of all files that the tests found; see ``Report.tree``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,10 @@ class Report:
     """Which part of the whole was judged; null if all of it was."""
     joined: tuple[str, ...] = ()
     """The shards or machines whose reports were joined to this one."""
+    tree: str = ""
+    """Digest of all files that the tests found; empty where it was not taken."""
+    trend: Trend | None = None
+    """How it differs from the reports before; null if nobody compared."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,8 @@ def _shared(reports: Sequence[Report], command: str) -> Report:
         cpu=round(sum(report.cpu for report in reports), 3),
         python=_agreed(report.python for report in reports),
         platform=_agreed(report.platform for report in reports),
+        tree=reports[0].tree if len({report.tree for report in reports}) == 1 else "",
+        trend=None,
         tables=_once(report.tables for report in reports),
         written=(),
         not_parsed=_once(report.not_parsed for report in reports),
