@@ -1,5 +1,6 @@
 """Two fixtures: a repository built from a fixture tree, and the command that judges it."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,9 @@ import pytest
 
 from support.run import Invertgate, Place, run
 from support.trees import build, named
+
+for _name in ("GITHUB_ACTIONS", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"):
+    os.environ.pop(_name, None)  # what the tests' own CI host takes must not hear of theirs
 
 
 @pytest.fixture

@@ -84,6 +84,8 @@ def read(path: Path) -> Report:
     """
     from msgspec import ValidationError, convert  # noqa: PLC0415 - only readers wait for it
 
+    if not path.exists():
+        raise UsageError(f"there is no report {path}; `invertgate run` writes one")
     with _or_usage_error(path):
         text = path.read_text(encoding="utf-8")
     try:

@@ -84,13 +84,14 @@ def _status(row: ReportRow, *, judged: bool) -> str:
 
 def _mutant(row: ReportRow, *, judged: bool) -> Json:
     tests = _killers(row)
+    where = region(row) or Region(max(1, row.line))
     seconds = sum(run.seconds for run in row.runs)
     return {
         "id": visible(row.name),
         "mutatorName": f"{row.kind}/{row.side}" if row.kind and row.side else "outcome",
         "description": headline(row),
-        "replacement": "\n".join(visible(line) for line in row.mutant.splitlines()),
-        "location": _location(row),
+        **_replacement(row, where),
+        "location": _location(where),
         "status": _status(row, judged=judged),
         "statusReason": "\n".join(story(row)),
         "killedBy": tests if row.verdict is Verdict.BOUND else [],
@@ -104,8 +105,21 @@ def _killers(row: ReportRow) -> list[str]:
     return [visible(row.test)] if row.test else []
 
 
-def _location(row: ReportRow) -> Json:
-    where = region(row) or Region(max(1, row.line))
+def _replacement(row: ReportRow, where: Region) -> Json:
+    """Return what stands in the mutant where the decision stands, if that can be told."""
+    changes = row.mutant.splitlines()[2:]  # below the names of both sides
+    before, after = ([line[1:] for line in changes if line[:1] == sign] for sign in "-+")
+    if before != [where.text] or len(after) != 1:
+        return {}
+    head = where.text[: where.start or 0]
+    tail = where.text[where.end :] if where.end is not None else ""
+    [line] = after
+    if len(line) < len(head + tail) or not (line.startswith(head) and line.endswith(tail)):
+        return {}
+    return {"replacement": visible(line[len(head) : len(line) - len(tail)])}
+
+
+def _location(where: Region) -> Json:
     start = _units(where.text[: where.start or 0])
     end = _units(where.text[: where.end] if where.end is not None else where.text)
     return {

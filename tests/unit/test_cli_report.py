@@ -155,7 +155,7 @@ def test_dash_is_standard_output(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (None, "cannot use r.json: No such file or directory"),
+        (None, "there is no report r.json; `invertgate run` writes one"),
         ("", "r.json is no report"),
         ("[]", "r.json is no report that this version reads (schema_version None, not 1)"),
         ("[" * 100_000, "r.json is no report"),

@@ -92,6 +92,34 @@ def test_columns_are_those_of_a_string_in_javascript() -> None:
     assert file["source"].split("\n")[7:9] == ["", "x = 1"]
 
 
+@pytest.mark.parametrize(
+    ("anchor", "after", "shown"),
+    [
+        (Span(10, 7, 10, 12), "    if a < b or True:", {"replacement": "a < b or True"}),
+        (Span(10, 7, 10, 12), "    if True:", {"replacement": "True"}),
+        (None, "    if True:", {"replacement": "    if True:"}),
+        (Span(10, 7, 10, 12), "    elif True", {}),
+        (Span(10, 7, 10, 12), "    if True:\n+    pass", {}),
+        (Span(10, 7, 10, 12), "    if:", {}),
+    ],
+)
+def test_replacement_is_what_stands_where_the_decision_stood(
+    anchor: Span | None, after: str, shown: Json
+) -> None:
+    report = one_row(Verdict.WEAK)
+    text = "    if a < b:"
+    row = replace(
+        report.rows[0],
+        anchor=anchor,
+        excerpt=Excerpt(9, ("", text)),
+        mutant=f"--- a/src/retry.py\n+++ b/src/retry.py\n@@ -9,2 +9,2 @@\n \n-{text}\n+{after}\n",
+    )
+
+    [mutant] = mutants_of(replace(report, rows=(row,)))
+
+    assert {name: mutant[name] for name in mutant if name == "replacement"} == shown
+
+
 def test_bound_mutant_names_its_killer_and_no_other_does() -> None:
     mutants = mutants_of(full_report())
 
