@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 import click
 
 from invertgate import __version__, completing
+from invertgate.cli_author import COMMANDS as AUTHOR
 from invertgate.cli_flags import flags
 from invertgate.cli_lanes import COMMANDS as LANES
 from invertgate.cli_nightly import COMMANDS as NIGHTLY
@@ -159,7 +160,7 @@ def command_line() -> None:
     """
 
 
-for _command in (*LANES, *NIGHTLY, *REPORT, *SETUP):
+for _command in (*AUTHOR, *LANES, *NIGHTLY, *REPORT, *SETUP):
     command_line.add_command(_command)
 
 
@@ -175,6 +176,9 @@ for _command in (*LANES, *NIGHTLY, *REPORT, *SETUP):
 )
 @click.option("--list", "list_only", is_flag=True, help="List the new outcomes and run nothing.")
 @click.option("--shard", metavar="I/N", help="Judge one of N parts; see `invertgate merge`.")
+@click.option(
+    "--against-base", is_flag=True, help="Advice: do the tests pass on the base's source too?"
+)
 @click.option(
     "--no-resume", is_flag=True, help="Judge again what a run that was killed has judged."
 )
@@ -192,6 +196,7 @@ def run(  # noqa: PLR0913 (click hands over one by one what may be said)
     head: str,
     list_only: bool,
     shard: str | None,
+    against_base: bool,
     no_resume: bool,
     ids: tuple[str, ...],
     policy: str,
@@ -211,7 +216,7 @@ def run(  # noqa: PLR0913 (click hands over one by one what may be said)
     if as_json and wanted.takes_stdout:
         raise click.UsageError("--json and another format both write to standard output")
     request = _request(overrides, paths=paths, ids=ids, head=head, list_only=list_only)
-    request = replace(request, policy=PolicySource(policy))
+    request = replace(request, policy=PolicySource(policy), against_base=against_base)
     request = replace(request, shard=_shard(shard), resume=not no_resume)
     if not list_only:
         wanted = of_run(wanted.targets, request.environment, annotations=not no_annotations)

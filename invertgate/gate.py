@@ -97,7 +97,10 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
             projects=found.projects,
         )
         if judged and seen.listing.outcomes:
+            from invertgate.advised import with_advice  # noqa: PLC0415  # nothing new: not needed
+
             report = with_mutants(report, _mutants(seen))
+            report = with_advice(request, seen, report, found.results)
         store.write(report, folder)
         if judged and report.rows:
             from invertgate.resume import finished  # noqa: PLC0415  # nothing new: not needed

@@ -2,6 +2,7 @@
 
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -210,6 +211,36 @@ def running(
     finally:
         end_tree(process.pid)
         process.wait()
+
+
+def on_terminal(
+    argv: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> int:
+    """Run a program that has our terminal: it reads our input, and Ctrl-C is its own to answer.
+
+    Args:
+        argv: The program and its arguments; no shell is asked.
+        cwd: Where it runs; by default where we do.
+        env: Its whole environment; by default ours.
+
+    Returns:
+        Its exit code; negative after a signal. When we are asked to end in another way than by
+        Ctrl-C, it is ended first, with all that it started.
+
+    Raises:
+        OSError: The program cannot be started.
+    """
+    # A function and not SIG_IGN, which the program would inherit: nobody could interrupt it.
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        with subprocess.Popen(argv, cwd=cwd, env=env) as running:
+            try:
+                return running.wait()
+            except BaseException:
+                end_tree(running.pid)
+                raise
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def end_tree(pid: int, grace: float = GRACE_SECONDS) -> None:

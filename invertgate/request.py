@@ -39,6 +39,8 @@ class Request:
     """Write into the table what the claimed tests look like now."""
     shard: Shard | None = None
     """Judge only this part of the rows; None means all."""
+    against_base: bool = False
+    """Run the claimed tests on the base's source too."""
     resume: bool = True
     """Take over what a run of the very same things said before it was ended."""
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -42,6 +42,26 @@ def command(text: str, stream: TextIO) -> None:
         raise UsageError(f"the output cannot be written: {error.strerror}") from error
 
 
+def put_bytes(content: bytes, stream: TextIO) -> None:
+    """Write bytes as they are, where the stream can take them.
+
+    Raises:
+        UsageError: They cannot be written, as on a full disk.
+    """
+    below = getattr(stream, "buffer", None)
+    if below is None:
+        put(content.decode("utf-8", "replace"), stream)
+        return
+    try:
+        below.write(content)
+        below.flush()
+    except BrokenPipeError:
+        _abandon(stream)
+    except OSError as error:
+        _abandon(stream)
+        raise UsageError(f"the output cannot be written: {error.strerror}") from error
+
+
 def _abandon(stream: TextIO) -> None:
     """Let what is still in a broken stream go nowhere, or Python complains as it exits."""
     with suppress(OSError, ValueError):
