@@ -51,6 +51,8 @@ class Reader:
 
     browser: "Browser"
     folder: Path
+    pages: list[str] = field(default_factory=list)
+    """Addresses of what was written."""
     noticed: list[str] = field(default_factory=list)
     """Requests for anything but the pages, errors, and dialogs."""
 
@@ -64,8 +66,7 @@ class Reader:
         scripts: bool = True,
     ) -> "Page":
         """Open a page that is a file, at an anchor."""
-        file = self.folder / f"page{len(self.browser.contexts)}.html"
-        file.write_text(text, encoding="utf-8")
+        address = self.written(text)
         context = self.browser.new_context(
             color_scheme=scheme,
             viewport={"width": width, "height": 900},
@@ -73,11 +74,11 @@ class Reader:
         )
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
-        page.on("request", lambda request: self._notice_request(request.url, file))
+        page.on("request", lambda request: self._notice_request(request.url))
         page.on("pageerror", lambda error: self.noticed.append(f"error: {error}"))
         page.on("console", lambda message: self.noticed.append(f"console: {message.text}"))
         page.on("dialog", lambda dialog: self.noticed.append(f"dialog: {dialog.message}"))
-        page.goto(file.as_uri() + (f"#{anchor}" if anchor else ""))
+        page.goto(f"{address}#{anchor}" if anchor else address)
         return page
 
     def close(self) -> None:
@@ -85,6 +86,13 @@ class Reader:
         for context in self.browser.contexts:
             context.close()
 
-    def _notice_request(self, url: str, file: Path) -> None:
-        if url.partition("#")[0] != file.as_uri():
+    def written(self, text: str) -> str:
+        """Write a page, and return its address."""
+        file = self.folder / f"page{len(self.pages)}.html"
+        file.write_text(text, encoding="utf-8")
+        self.pages.append(file.as_uri())
+        return file.as_uri()
+
+    def _notice_request(self, url: str) -> None:
+        if url.partition("#")[0] not in self.pages:
             self.noticed.append(f"request: {url}")

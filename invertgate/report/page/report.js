@@ -13,19 +13,21 @@
   const MOST_OPENED = 300;
   const noMatch = document.getElementById("no-match");
 
-  const text = (body, cell) => body.querySelector(cell).textContent;
-  const rows = [...table.tBodies].map((body) => ({
-    body,
-    verdict: body.dataset.v,
-    rank: +body.dataset.r,
-    place: +body.dataset.p,
-    path: text(body, ".w > code").replace(/:\d+$/, ""),
-    where: text(body, ".w").toLowerCase(),
-    what: text(body, ".o").toLowerCase(),
-    test: text(body, ".t").trim(),
-    hidden: false,
-  }));
-  for (const row of rows) row.all = `${row.where} ${row.what} ${row.test.toLowerCase()} ${row.verdict}`;
+  const rows = [...table.tBodies].map((body) => {
+    const [, where, what, test] = body.rows[0].cells;
+    const row = {
+      body,
+      verdict: body.dataset.v,
+      rank: +body.dataset.r,
+      place: +body.dataset.p,
+      path: where.firstElementChild.textContent.replace(/:\d+$/, ""),
+      what: what.textContent.toLowerCase(),
+      test: test.textContent.trim(),
+      hidden: false,
+    };
+    row.words = `${where.textContent} ${row.what} ${row.test} ${row.verdict}`.toLowerCase();
+    return row;
+  });
 
   // Filters.
   const words = (field) => field.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -38,7 +40,7 @@
     for (const row of rows) {
       const matches =
         (!wanted.size || wanted.has(row.verdict)) &&
-        holds(row.all, anywhere) &&
+        holds(row.words, anywhere) &&
         holds(row.path.toLowerCase(), inPath) &&
         holds(row.test.toLowerCase(), inTest);
       if (row.hidden === matches) row.body.hidden = row.hidden = !matches;
@@ -60,9 +62,9 @@
     filter();
   }
 
-  function suggest(list, values) {
-    const options = [...new Set(values)].sort().map((value) => new Option(value, value));
-    document.getElementById(list).replaceChildren(...options);
+  function suggest(field, value) {
+    const options = () => [...new Set(rows.map(value))].sort().map((text) => new Option(text, text));
+    field.addEventListener("focus", () => field.list.replaceChildren(...options()), { once: true });
   }
 
   form.addEventListener("input", filter);
@@ -71,8 +73,8 @@
   for (const button of verdicts) {
     button.addEventListener("click", () => { press(button, !isPressed(button)); filter(); });
   }
-  suggest("files", rows.map((row) => row.path));
-  suggest("tests", rows.map((row) => row.test));
+  suggest(file, (row) => row.path);
+  suggest(test, (row) => row.test);
 
   // Order.
   const keys = {
@@ -109,7 +111,10 @@
     if (asText) asText.outerHTML = asText.textContent;
   }
 
-  table.addEventListener("toggle", (event) => build(event.target), true);
+  table.addEventListener("toggle", ({ target }) => {
+    build(target);
+    target.closest("tbody").classList.toggle("open", target.open);
+  }, true);
 
   function open(details) {
     build(details);
