@@ -212,8 +212,9 @@ class _Tracer:
 
     def _follow(self, module: Module, node: ast.AST) -> None:
         """Note what a tree uses of its module by name."""
+        attributes = attributes_in(node)
         for name in sorted(names_in(node)):
-            self._name(module, name, attributes_in(node))
+            self._name(module, name, attributes)
 
     def _name(self, module: Module, name: str, attributes: Iterable[str] = ()) -> None:
         statements = module.bindings.get(name)
