@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LINES: Final = 5.0
 SECONDS_BETWEEN_FRAMES: Final = 0.1
+BAR_WIDTH: Final = 24
+NARROWEST_WITH_BAR: Final = 60
+"""Columns of a terminal below which the words need the room more than a bar does."""
 
 
 class Progress(Protocol):
@@ -96,6 +99,7 @@ class Bar:
         self._environment = environment
         self._clock = clock
         self._tally = _Tally()
+        self._width = 0
         self._drawn = float("-inf")
         self._bar: RichProgress | None = None
 
@@ -109,7 +113,7 @@ class Bar:
         self.close()
         self._tally.count = count
         self._bar = self._new_bar()
-        self._bar.add_task(self._tally.name, total=count)
+        self._bar.add_task(self._fitted(self._tally.name), total=count)
         self._bar.start()
 
     def advance(self, result: Result | None, text: str) -> None:
@@ -119,7 +123,7 @@ class Bar:
             return
         words = f"{self._tally.name}{self._tally.verdicts}  {visible(text)}".rstrip()
         task = self._bar.task_ids[0]
-        self._bar.update(task, completed=self._tally.done, description=words)
+        self._bar.update(task, completed=self._tally.done, description=self._fitted(words))
         if self._clock() - self._drawn >= SECONDS_BETWEEN_FRAMES:
             self._drawn = self._clock()
             self._bar.refresh()
@@ -131,6 +135,17 @@ class Bar:
                 self._bar.stop()
         self._bar = None
 
+    def _fitted(self, words: str) -> str:
+        """Return as many letters as there is room for beside bar and numbers, on one line."""
+        from rich.cells import set_cell_size  # noqa: PLC0415 - see below
+
+        bar = BAR_WIDTH + 1 if self._has_bar() else 0
+        room = self._width - bar - 2 * len(str(self._tally.count)) - 3
+        return set_cell_size(words, max(room, 0)).rstrip()
+
+    def _has_bar(self) -> bool:
+        return self._width >= NARROWEST_WITH_BAR
+
     def _new_bar(self) -> "RichProgress":
         # Here, because a patch with nothing new gets no bar and shall not wait for one.
         from rich.console import Console  # noqa: PLC0415
@@ -138,19 +153,18 @@ class Bar:
         from rich.progress import Progress as RichProgress  # noqa: PLC0415
         from rich.table import Column  # noqa: PLC0415
 
+        console = Console(
+            file=self._stream,
+            no_color=bool(self._environment.get("NO_COLOR")),
+            _environ=self._environment,
+        )
+        self._width = console.width
+        whole = Column(no_wrap=True, overflow="crop")
         return RichProgress(
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn(
-                "{task.description}",
-                markup=False,
-                table_column=Column(no_wrap=True, overflow="crop"),
-            ),
-            console=Console(
-                file=self._stream,
-                no_color=bool(self._environment.get("NO_COLOR")),
-                _environ=self._environment,
-            ),
+            *([BarColumn(bar_width=BAR_WIDTH)] if self._has_bar() else []),
+            MofNCompleteColumn(table_column=whole),
+            TextColumn("{task.description}", markup=False, table_column=whole),
+            console=console,
             auto_refresh=False,
             transient=True,
             redirect_stdout=False,

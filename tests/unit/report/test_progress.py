@@ -1,6 +1,8 @@
-from io import StringIO
+import re
+from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
+from rich.cells import cell_len
 
 from invertgate.model import Verdict
 from invertgate.report.progress import Bar, PlainLines, Silent, progress_for
@@ -9,6 +11,13 @@ from support.reports import outcome, result
 
 class Terminal(StringIO):
     """A stream that somebody watches."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class AsciiTerminal(TextIOWrapper):
+    """A stream that somebody watches under ``LANG=C``."""
 
     def isatty(self) -> bool:
         return True
@@ -95,6 +104,35 @@ def test_bar_shows_how_far_the_run_is_and_vanishes() -> None:
     assert "judging rows: 1 bound  test[bold]" in drawn
     assert "too soon" not in drawn
     assert stream.getvalue().endswith("\x1b[2K")
+
+
+@pytest.mark.parametrize("width", [10, 40, 80, 200])
+def test_bar_stays_on_one_line_and_tells_the_numbers(width: int) -> None:
+    stream = Terminal()
+    bar = Bar(stream, {**TERM, "COLUMNS": str(width)})
+    bar.stage("judging rows")
+    bar.total(2)
+
+    bar.advance(WEAK, "tests/test_shop.py::test_店[" + "long " * 60 + "]")
+
+    frame = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", stream.getvalue().splitlines()[-1])
+    assert "1/2" in frame
+    assert cell_len(frame.rstrip()) <= width
+    assert ("━" in frame) == (width >= 60)
+    assert "\n" not in stream.getvalue().rstrip("\n").partition("1/2")[2]
+
+
+def test_bar_is_drawn_in_ascii_where_a_stream_knows_no_more() -> None:
+    raw = BytesIO()
+    stream = AsciiTerminal(raw, encoding="ascii", write_through=True)
+    bar = Bar(stream, {**TERM, "COLUMNS": "80"})
+
+    bar.stage("judging rows")
+    bar.total(4)
+    bar.advance(WEAK, "a")
+
+    assert b"1/4" in raw.getvalue()
+    assert raw.getvalue().isascii()
 
 
 def test_bar_draws_nothing_before_a_stage_has_steps() -> None:
