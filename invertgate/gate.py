@@ -10,7 +10,7 @@ from pathlib import Path
 
 from invertgate.errors import ExitCode
 from invertgate.model import Result, Row, Verdict
-from invertgate.patch.git import open_repository
+from invertgate.patch.git import Repository, open_repository
 from invertgate.policy_files import changes_lists, policy_file_notes
 from invertgate.report import store
 from invertgate.report.build import build, with_mutants
@@ -30,6 +30,7 @@ class _Found:
     rows: list[Row] = field(default_factory=list)
     gone: list[Gone] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    trees: set[str] = field(default_factory=set)
     tables: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
     projects: dict[str, str] = field(default_factory=dict)
@@ -86,6 +87,7 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
             tables=tuple(found.tables),
             written=tuple(found.written),
             notes=tuple(dict.fromkeys(found.notes)),
+            tree=found.trees.pop() if len(found.trees) == 1 else "",
         )
         report = build(
             seen.patch,
@@ -101,12 +103,24 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
 
             report = with_mutants(report, _mutants(seen))
             report = with_advice(request, seen, report, found.results)
+        if judged and report.rows:
+            report = _remembered(request, repository, report)
         store.write(report, folder)
         if judged and report.rows:
             from invertgate.resume import finished  # noqa: PLC0415  # nothing new: not needed
 
             finished(request, folder)
     return report
+
+
+def _remembered(request: Request, repository: Repository, report: Report) -> Report:
+    """Keep for `invertgate trend` what is said of a whole patch."""
+    if request.paths or request.ids or request.shard or not report.found:
+        return report
+    from invertgate.trends import history_of, recorded  # noqa: PLC0415  # nothing new: not needed
+
+    remembered = recorded(report, history_of(repository.top), "run")
+    return replace(remembered, trend=None)  # a patch is compared with another only if asked
 
 
 def _mutants(seen: Survey) -> dict[tuple[str, str], str]:
@@ -159,6 +173,7 @@ def _judged(request: Request, seen: Survey, project: ProjectSurvey, found: _Foun
         judged = judge_project(request, seen, project, matched)
         matched = judged.matched
         found.notes += judged.notes
+        found.trees |= {judged.tree} - {""}
         found.results += judged.results
     _note(project, matched, found)
     _write_stub(request, seen, project, matched, found)

@@ -1,11 +1,12 @@
 """Join reports: the shards of one run to the whole, or several machines to one answer."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from invertgate import trends
 from invertgate.errors import IncompleteSetError, UsageError
 from invertgate.model import Shard
 from invertgate.nightly.shards import in_shard, keys_digest
@@ -29,17 +30,13 @@ class Given:
         return f"{self.report.platform}, Python {python}"
 
 
-Complete = Callable[[Report], Report]
-"""What is done with the joined report before it is written."""
-
-
 def run(
     paths: Sequence[Path],
     out: Path,
     command: str,
     *,
     matrix: bool,
-    complete: Complete = lambda report: report,
+    history: Path | None = None,
 ) -> Report:
     """Join reports and write the joined one.
 
@@ -48,7 +45,7 @@ def run(
         out: The folder for the joined report.
         command: As the user gave it.
         matrix: They come from several machines, rather than being parts of one run.
-        complete: What is done with the joined report before it is written.
+        history: Where it is compared with those before it; by default beside the joined report.
 
     Raises:
         IncompleteSetError: One is missing, twice there, not complete, or of something else.
@@ -62,9 +59,18 @@ def run(
             joined = _machines(given, command) if matrix else _shards(given, command)
         except ConservationError as error:
             raise IncompleteSetError(f"the numbers do not add up: {error}") from error
-        joined = complete(joined)
+        joined = _remembered(joined, given[0].report.command, history or out / trends.FILE)
         store.write(joined, out)
     return joined
+
+
+def _remembered(joined: Report, command: str, history: Path) -> Report:
+    """Keep the joined report, and compare that of a sweep with those before it."""
+    if not joined.found:
+        return joined
+    series = trends.series_of(command)
+    told = trends.recorded(joined, history, series)
+    return told if series == "sweep" else replace(told, trend=None)
 
 
 def _files(paths: Sequence[Path], out: Path) -> list[Path]:

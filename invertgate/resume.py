@@ -26,7 +26,7 @@ _NO_MATTER: Final = frozenset({"workers"})
 
 @contextmanager
 def resumed(
-    request: Request, seen: Survey, project: ProjectSurvey, lab: Laboratory
+    request: Request, seen: Survey, project: ProjectSurvey, lab: Laboratory, tree: str
 ) -> Generator[Journal]:
     """Lend the journal of a run, which holds what a killed one said of the very same things.
 
@@ -35,20 +35,29 @@ def resumed(
         seen: What is judged.
         project: The project that is judged.
         lab: Its private trees, in which nothing was run yet.
+        tree: What :func:`tree_of` says of them.
     """
     folder, tag = seen.repository.top / FOLDER, _tag(request)
     if not request.resume:
         journal.remove(folder, tag)
-    if journal.is_there(folder, tag) and _is_tracked(seen):
+    if not tree or (journal.is_there(folder, tag) and _is_tracked(seen)):
         yield Journal(None, ())  # a patch could bring its own verdicts along
         return
     try:
-        key = _key(seen, project, lab)
+        key = _key(seen, project, lab, tree)
     except NotToldError:
         yield Journal(None, ())
         return
     with journal.opened(folder, tag, key) as opened:
         yield opened
+
+
+def tree_of(lab: Laboratory) -> str:
+    """Return a digest of all files of the copies; empty if they cannot be summed up."""
+    try:
+        return tree_digest(lab.place.scratch / "pristine" / lab.place.name)
+    except NotToldError:
+        return ""
 
 
 def finished(request: Request, folder: Path) -> None:
@@ -68,7 +77,7 @@ def _is_tracked(seen: Survey) -> bool:
     return bool(seen.repository.read("ls-files", "-z", "--cached", "--", FOLDER))
 
 
-def _key(seen: Survey, project: ProjectSurvey, lab: Laboratory) -> str:
+def _key(seen: Survey, project: ProjectSurvey, lab: Laboratory, tree: str) -> str:
     """Return a digest of all that verdicts hang on.
 
     Raises:
@@ -76,7 +85,7 @@ def _key(seen: Survey, project: ProjectSurvey, lab: Laboratory) -> str:
     """
     place = lab.place
     told = (
-        tree_digest(place.scratch / "pristine" / place.name),
+        tree,
         [_digest(place.scratch / "0" / place.name / ".git" / name) for name in _GIT],
         _digest(place.scratch / "0" / "home" / ".gitconfig"),
         surroundings_digest(place.environment, place.scratch, seen.repository.top),

@@ -1,16 +1,18 @@
 """Keep what reports say over time, and compare them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from invertgate.errors import UsageError
+from invertgate.errors import NoBaseError, UsageError
 from invertgate.nightly import history
+from invertgate.nightly.drawing import svg
 from invertgate.nightly.history import Entry, HistoryError, Judged
 from invertgate.nightly.trend import trend
+from invertgate.patch.git import open_repository
 from invertgate.report.document import Report, ReportRow
 from invertgate.report.store import FOLDER
 from invertgate.trend_model import Trend
@@ -23,6 +25,26 @@ _UNSTABLE: Final = "unstable"
 def history_of(top: Path) -> Path:
     """Return where the history of a repository lies unless somebody says otherwise."""
     return top / FOLDER / FILE
+
+
+def top_of(folder: Path, environment: Mapping[str, str]) -> Path:
+    """Return the top of the repository that a folder belongs to, or else the folder itself."""
+    try:
+        return open_repository(folder, environment).top
+    except NoBaseError:
+        return folder
+
+
+def draw(found: Trend, path: Path) -> None:
+    """Draw a comparison into a file.
+
+    Raises:
+        UsageError: The file cannot be written.
+    """
+    try:
+        path.write_text(svg(found), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def recorded(report: Report, path: Path, series: str) -> Report:
@@ -81,12 +103,11 @@ def series_of(command: str) -> str:
 
 def entry_of(report: Report, series: str) -> Entry:
     """Return what a history keeps of a report."""
-    python = ".".join(report.python.split(".")[:2])
     rows = tuple(_rows(report))
     told = json.dumps([(row.row, row.verdict) for row in rows])
     return Entry(
         series,
-        f"{report.platform}, Python {python}",
+        _machine(report),
         report.started,
         sha256(told.encode()).hexdigest(),
         base=report.base,
@@ -97,6 +118,12 @@ def entry_of(report: Report, series: str) -> Entry:
         weak=report.weak_tests,
         slow=_seconds(report),
     )
+
+
+def _machine(report: Report) -> str:
+    """Name what it ran on: platform and minor version; several of them, where it was joined."""
+    minor = {".".join(version.split(".")[:2]) for version in report.python.split(", ")}
+    return f"{report.platform}, Python {', '.join(sorted(minor))}"
 
 
 def _rows(report: Report) -> Iterator[Judged]:

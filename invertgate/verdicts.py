@@ -10,7 +10,7 @@ from invertgate.locked import without_locked_out
 from invertgate.model import PolicySource, Result, Row
 from invertgate.nightly.journal import Journal
 from invertgate.request import Request
-from invertgate.resume import resumed
+from invertgate.resume import resumed, tree_of
 from invertgate.survey import ProjectSurvey, Survey
 from invertgate.table.check import Matched
 from invertgate.trial import Laboratory, files_bearing_markers, laboratory, marked, try_claims
@@ -25,6 +25,8 @@ class Judged:
     results: tuple[Result, ...] = ()
     """For each row that something claims, and each that is locked out."""
     notes: tuple[str, ...] = ()
+    tree: str = ""
+    """Digest of all files that the tests found; empty if none was run."""
 
 
 def judge_project(
@@ -66,10 +68,12 @@ def judge_project(
         held = without_flaky([row for row in guarded.rows if row.claims], flaky)
         spared = without_experiment(request, seen, project, lab, held.rows)
         notes += spared.notes
-        with resumed(request, seen, project, lab) as journal:
+        tree = tree_of(lab)
+        with resumed(request, seen, project, lab, tree) as journal:
             tried, said = _judged(request, lab, journal, spared.rows)
         notes += (*said, *lab.notes)
-    return Judged(matched, (*guarded.results, *held.results, *spared.results, *tried), tuple(notes))
+    results = (*guarded.results, *held.results, *spared.results, *tried)
+    return Judged(matched, results, tuple(notes), tree)
 
 
 def _claimed(matched: Matched) -> list[Row]:

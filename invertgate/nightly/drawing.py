@@ -43,6 +43,12 @@ _BANDS: Final = (
 """Name, colour on light and on dark pages, and verdicts of each band, from below."""
 
 
+_ABOUT: Final = (
+    'xmlns="http://www.w3.org/2000/svg" width="100%" role="img" class="ig-trend" '
+    'aria-labelledby="ig-trend-title ig-trend-desc"'
+)
+
+
 def svg(trend: Trend) -> str:
     """Draw one bar a report, the oldest at the left, divided by verdict.
 
@@ -56,9 +62,7 @@ def svg(trend: Trend) -> str:
     nights = trend.nights
     most = max((_height(night) for night in nights), default=0) or 1
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="100%" '
-        f'style="max-width:{_WIDTH}px" role="img" class="ig-trend" '
-        'aria-labelledby="ig-trend-title ig-trend-desc">',
+        f'<svg {_ABOUT} viewBox="0 0 {_WIDTH} {_HEIGHT}" style="max-width:{_WIDTH}px">',
         f'<title id="ig-trend-title">Verdicts of the last {len(nights)} reports</title>',
         f'<desc id="ig-trend-desc">{escape(_description(nights))}</desc>',
         f"<style>{_style()}</style>",

@@ -39,7 +39,9 @@ def trend(connection: sqlite3.Connection, series: str = "", last: int = 30) -> T
 class _Comparison:
     """One comparison; its reports are those of a series and a machine, the newest first."""
 
-    def __init__(self, connection: sqlite3.Connection, series: str, machine: str, last: int):
+    def __init__(
+        self, connection: sqlite3.Connection, series: str, machine: str, last: int
+    ) -> None:
         self._connection = connection
         self._series = series
         self._machine = machine
@@ -114,7 +116,7 @@ class _Comparison:
         for row, test, verdict in found:
             was = before.get(row)
             if was != verdict:
-                yield Moved(row, test, was and Verdict(was), Verdict(verdict))
+                yield Moved(row, test, Verdict(was) if was else None, Verdict(verdict))
 
     def _before(self) -> dict[str, str]:
         """Return what was last said of each row before the newest report."""

@@ -11,9 +11,10 @@ from textwrap import dedent
 
 import msgspec
 
-from invertgate import model
+from invertgate import model, trend_model
 from invertgate.report import document, store
 
+_MODULES = (document, model, trend_model)
 PATH = Path(store.__file__).parent / "schema.json"
 
 
@@ -30,7 +31,7 @@ def schema() -> str:
 
 def _field_words(name: str) -> dict[str, str]:
     """Return the string that stands below each field of a class."""
-    owner = getattr(document, name, None) or getattr(model, name)
+    owner = next(getattr(each, name) for each in _MODULES if hasattr(each, name))
     [made] = ast.parse(dedent(inspect.getsource(owner))).body
     assert isinstance(made, ast.ClassDef)
     words = {}
