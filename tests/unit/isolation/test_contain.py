@@ -47,7 +47,9 @@ def test_level_that_was_asked_for_holds_everything_and_does_not_fall_back() -> N
 
 
 def test_level_that_was_asked_for_and_is_not_granted_is_an_error_with_the_cure() -> None:
-    with pytest.raises(NotGrantedError, match='"files" is not granted here.*allow user namespaces'):
+    with pytest.raises(
+        NotGrantedError, match=r'"files" is not granted here.*allow user namespaces'
+    ):
         held(Contain.FILES, lambda: NOTHING)
 
 
