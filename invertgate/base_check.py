@@ -6,7 +6,7 @@ from pathlib import Path
 
 from invertgate.experiment.session import SessionError
 from invertgate.lanes.paths import PathClass, classify
-from invertgate.model import ChangedFile, Ending, Result, Run
+from invertgate.model import ChangedFile, Ending, Result
 from invertgate.patch.projects import is_configuration
 from invertgate.patch.scope import TEST_FILE
 from invertgate.request import Request
@@ -27,14 +27,11 @@ def worth_asking(results: Iterable[Result]) -> dict[str, bool]:
     """Return the tests that pass on the head, and whether they need a process of their own."""
     found: dict[str, bool] = {}
     for result in results:
-        controls = [run for run in result.runs if not run.inverted]
-        if any(run.ending is Ending.PASSED for run in controls):
-            found[result.test] = found.get(result.test, False) or any(map(_is_alone, controls))
+        green = [run for run in result.runs if not run.inverted and run.ending is Ending.PASSED]
+        if green:
+            is_alone = not any(run.counted and not run.cold for run in green)
+            found[result.test] = found.get(result.test, False) or is_alone
     return found
-
-
-def _is_alone(run: Run) -> bool:
-    return run.cold and run.counted
 
 
 def passing_on_base(

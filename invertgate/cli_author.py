@@ -123,8 +123,8 @@ def try_(
     """Run a test once on one inverted outcome, and show what pytest shows.
 
     In a private copy into whose source the mutant was written; your files are not touched. Ends 0
-    if the test fails, as it should; 1 if it stays green; 3 if it was not run to its end; 2 if there
-    is no such row or test.
+    if the test fails, as it should; 1 if it stays green; 2 if there is no such row or test; 3 if
+    the run did not get to its end; 4 if the test does not pass without the inversion either.
     """
     request = _request(overrides, paths=paths, head=head, policy=PolicySource(policy))
     return partial(_try, request, row, test, pdb=pdb)
@@ -196,7 +196,7 @@ def _try(request: Request, row: str, test: str, _: UseCases, *, pdb: bool) -> in
     put(f"inverted: {words} at {visible(place)}\n", stream)
     put("".join(f"  {visible(line)}\n" for line in _changes(prepared.mutant.text)), stream)
     tried = tryout.run(request, seen, project, prepared, pdb=pdb)
-    put(f"\n{visible(tried.said)}\n", stream)
+    put("".join(f"{visible(line)}\n" for line in ["", *tried.said.splitlines()]), stream)
     return tried.exit_code
 
 

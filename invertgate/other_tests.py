@@ -39,13 +39,16 @@ def look_at_others(
 ) -> Looked:
     """See which tests take the outcome, and try some of them."""
     looked = Looked()
-    most = usable_cores()
-    with laboratory(
-        request, seen, project, project.outcomes, most_workers=most, doubt=False
-    ) as lab:
+    is_asked = row.verdict is Verdict.UNREACHED and row.side in _TWO_SIDED
+    if not is_asked and most_others == 0:
+        return looked
+    lending = laboratory(
+        request, seen, project, project.outcomes, most_workers=usable_cores(), doubt=False
+    )
+    with lending as lab:
         [subject] = lab.subjects
         try:
-            if row.verdict is Verdict.UNREACHED and subject.outcome.side in _TWO_SIDED:
+            if is_asked:
                 looked.takes_other_side = _takes_other_side(lab, subject, row.test)
             if most_others > 0:
                 _try_others(request, seen, project, lab, row, most_others, looked)

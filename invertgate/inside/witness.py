@@ -44,6 +44,7 @@ class Witness:
         self._process = os.getpid()
         self._collected: list[str] = []
         self._reports: list[dict[str, Any]] = []
+        self._failures: list[dict[str, Any]] = []
         self._errors: list[str] = []
 
     @pytest.hookimpl(trylast=True)
@@ -59,25 +60,38 @@ class Witness:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what is reported of a test."""
-        self._reports.append(
-            {
-                "test": report.nodeid,
-                "phase": report.when,
-                "outcome": report.outcome,
-                "expected": _is_expected(report),
-                "message": _message(report),
-            }
-        )
+        self._reports.append(_told(report))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_exception_interact(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        """Note a failure before a debugger opens: who leaves that may leave the session as well."""
+        if isinstance(report, pytest.TestReport):
+            self._failures.append(_told(report))
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Write it down, unless this is a child that a test forked and that came back here."""
         if _getpid() != self._process:
             return
-        told = {"tests": self._collected, "reports": self._reports, "errors": self._errors}
+        told = {
+            "tests": self._collected,
+            "reports": self._reports,
+            "failures": self._failures,
+            "errors": self._errors,
+        }
         with _open(self._answer + ".part", "wb") as file:
             file.write(_dumps(told).encode("utf-8", "backslashreplace"))
         _replace(self._answer + ".part", self._answer)
+
+
+def _told(report: pytest.TestReport) -> dict[str, Any]:
+    return {
+        "test": report.nodeid,
+        "phase": report.when,
+        "outcome": report.outcome,
+        "expected": _is_expected(report),
+        "message": _message(report),
+    }
 
 
 def _is_expected(report: pytest.TestReport) -> bool:

@@ -79,6 +79,7 @@ def show_report(report: Report, console: Console, *, verbose: bool = False) -> N
         if rows := groups.get(verdict):
             _group(page, verdict, rows, verbose=verbose)
     _weak_tests(page, report)
+    _on_base(page, report)
     _files(page, report, verbose=verbose)
     _ending(page, report)
 
@@ -228,6 +229,19 @@ def _weak_tests(page: Page, report: Report) -> None:
         more = f" and {len(names) - PATHS_SHOWN} more" if len(names) > PATHS_SHOWN else ""
         page.name(test, indent=2)
         page.line(f"{counted(len(names), 'row')}: {visible(shown)}{more}", indent=4)
+
+
+def _on_base(page: Page, report: Report) -> None:
+    asked = [row for row in report.rows if row.passes_on_base is not None]
+    passing = dict.fromkeys(row.test for row in asked if row.passes_on_base)
+    if not asked:
+        return
+    tests = counted(len({row.test for row in asked}), "claimed test")
+    page.line(f"\non the base's source: {len(passing)} of {tests} pass too", "bold")
+    for test in passing:
+        page.line(visible(test), indent=2)
+    if passing:
+        page.prose("advice", "they do not show what this patch changes", indent=2)
 
 
 def _files(page: Page, report: Report, *, verbose: bool) -> None:
