@@ -1,6 +1,7 @@
 """Checks everything: lint, types, imports and all tests, on each Python that is found here.
 
 Needs Python 3.11 or newer, git and a package index; makes its own environment in ``.check``.
+Where there is no Chromium for the tests of the report's page, it is installed if this may be done.
 """
 
 import argparse
@@ -18,6 +19,9 @@ HOME = ROOT / ".check" / "venv"
 TOX = "tox>=4.30"
 VERSIONS = ("3.11", "3.12", "3.13")
 CHECKS = ("lint", "types", "imports")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+BROWSER_REQUIRED = "INVERTGATE_BROWSER_REQUIRED"
+"""Tells the tests that there is a browser, so that none of them may be skipped."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="one Python only, without tests marked slow and without the demo",
+        help="one Python only, without tests marked slow, the browser and the demo",
     )
     quick = parser.parse_args(argv).quick
     if sys.version_info < (3, 11):  # noqa: UP036 (this file is run before anything is installed)
@@ -44,7 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_tox(versions: Sequence[str], pythons: dict[str, Path], *, quick: bool) -> int:
     """Run tox on some Pythons, with what it prints passed through."""
-    environments = (*CHECKS, *versions, *(() if quick else ("demo",)))
+    environments = (*CHECKS, *versions, *(() if quick else ("browser", "demo")))
+    has_browser = not quick and find_browser()
     tests = ("-n", "logical", "--dist", "worksteal", *(("-m", "not slow") if quick else ()))
     return subprocess.run(
         [
@@ -54,8 +59,27 @@ def run_tox(versions: Sequence[str], pythons: dict[str, Path], *, quick: bool) -
             *("--", *tests),
         ],
         cwd=ROOT,
+        env=os.environ | ({BROWSER_REQUIRED: "1"} if has_browser else {}),
         check=False,
     ).returncode
+
+
+def find_browser() -> bool:
+    """Tell whether there is a browser, installing one where there is none and that may be done."""
+    if any(map(which, BROWSERS)):
+        return True
+    apt = which("apt-get")
+    if apt is None or os.name == "nt" or os.geteuid() != 0:
+        print("check: no Chromium here, and only root on Debian or its like may install it:")
+        print("check: the browser tests are skipped; try: sudo apt-get install chromium")
+        return False
+    print("check: installing Chromium for the browser tests", flush=True)
+    quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for command in ([apt, "-q", "update"], [apt, "-q", "install", "--yes", BROWSERS[0]]):
+        if subprocess.run(command, env=quiet, stdout=subprocess.DEVNULL, check=False).returncode:
+            print(f"check: `{' '.join(command)}` failed: the browser tests are skipped")
+            return False
+    return any(map(which, BROWSERS))
 
 
 def tox() -> Path:

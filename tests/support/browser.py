@@ -25,7 +25,8 @@ PATIENCE: Final = 15_000
 def need_playwright() -> None:
     """Skip a module that cannot be run without Playwright, unless it has to be."""
     if REQUIRED not in os.environ:
-        pytest.importorskip("playwright", reason="no Playwright here; `tox -e browser` has it")
+        for name in ("playwright", "axe_playwright_python"):
+            pytest.importorskip(name, reason=f"no {name} here; `tox -e browser` has it")
 
 
 @contextmanager
