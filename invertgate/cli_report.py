@@ -61,7 +61,7 @@ def format_flags(function: Command) -> Command:
             f"{_PREFIX}{each.name}",
             metavar="FILE",
             type=click.Path(allow_dash=True),  # and so the shell completes it
-            help=f"Also write {each.about}; - is standard output.",
+            help=f"Write {each.about}; - is standard output.",
         )(function)
     return function
 

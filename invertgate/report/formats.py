@@ -67,6 +67,6 @@ FORMATS: Final = (
     Format("sarif", "SARIF 2.1.0, for code scanning", _sarif, is_json=True),
     Format("junit", "JUnit XML, one case a row", _junit),
     Format("gitlab", "GitLab's code quality report", _gitlab, is_json=True),
-    Format("stryker", "the schema of Stryker's mutation reports", _stryker, is_json=True),
+    Format("stryker", "what Stryker's mutation dashboards read", _stryker, is_json=True),
     Format("markdown", "Markdown, for a summary or a comment", _markdown),
 )
