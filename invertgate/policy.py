@@ -9,6 +9,10 @@ from invertgate.model import PolicySource
 from invertgate.options import Form, Value
 
 HOW_TO_ADOPT: Final = "that counts once it is merged, or with `--policy head`"
+BY_REVIEW: Final = (
+    "the policies of the patch itself count, by `--policy head`: a person must have reviewed them"
+)
+"""Told in every report of a run under them."""
 
 _FIRST: Final = (
     f"the merge base has no [{SECTION}]: what this patch sets there of policies counts once it is "

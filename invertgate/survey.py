@@ -25,7 +25,7 @@ from invertgate.patch.git import Repository
 from invertgate.patch.projects import find_projects, is_configuration
 from invertgate.patch.scope import Rules
 from invertgate.patch.whole import whole_files
-from invertgate.policy import load_under_policy
+from invertgate.policy import BY_REVIEW, load_under_policy
 from invertgate.request import Request
 from invertgate.table.check import Matched, Scope, match, part_of, updated
 from invertgate.table.document import Table, read
@@ -177,7 +177,9 @@ class Configured:
     def notes(self) -> tuple[str, ...]:
         """Return what is to be told of policies that the patch changes."""
         told = (note for _, notes in self._known.values() for note in notes)
-        return tuple(dict.fromkeys((*self._notes, *told)))
+        reviewed = self.base is not None and self.policy is PolicySource.HEAD
+        loud = (BY_REVIEW,) if reviewed else ()
+        return tuple(dict.fromkeys((*loud, *self._notes, *told)))
 
     def content(self, path: str, revision: str) -> bytes | None:
         """Return a file at a revision, or in the working tree if that is empty."""

@@ -15,7 +15,7 @@ from invertgate.survey import Survey
 from invertgate.table import waivers
 from invertgate.table.selection import Key
 
-_BY_REVIEW: Final = "that counts, by `--policy head`"
+_REVIEWED: Final = "that counts, by `--policy head`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _changes(
         if base.get(key) == head.get(key):
             continue
         word = "adds" if key not in base else "removes" if key not in head else "changes"
-        counts = _BY_REVIEW if policy is PolicySource.HEAD else HOW_TO_ADOPT
+        counts = _REVIEWED if policy is PolicySource.HEAD else HOW_TO_ADOPT
         yield f"the patch {word} the waiver of {':'.join(key)} in {path}; {counts}"
 
 

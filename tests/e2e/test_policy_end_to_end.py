@@ -118,7 +118,9 @@ def test_reviewed_waivers_of_the_patch_count_and_that_is_printed_loudly(
     ended = invertgate(where, "run", "--policy", "head", "--workers", "1", "--json")
 
     assert ended.exit_code == 0, str(ended)
-    assert json.loads(ended.stdout)["policy"] == "head"
+    report = json.loads(ended.stdout)
+    assert report["policy"] == "head"
+    assert "the policies of the patch itself count" in report["notes"][0]
     assert "POLICY FROM HEAD" in ended.stderr
     assert f"the patch adds the waiver of shop.py:{DEBT[Side.FALSE]}" in ended.stderr
 
