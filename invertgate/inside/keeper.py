@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NoReturn
 
@@ -25,7 +25,7 @@ from . import boot, limits, record, settings
 from .channel import Channel
 from .collected import Collected
 from .items import act_as_worker
-from .limits import Limits
+from .limits import Children, Limits
 from .record import Record
 from .restore import Folders, Tree
 from .runs import FreshProcesses, Order, Raw, asked, file_of, told_of, understood
@@ -46,25 +46,30 @@ _WRITTEN: Final = ("base", "pyc", "woven", "cold.json", "answer.json", "answer.j
 class Keeper:
     """Carries out runs on one tree, by a process that keeps pytest as it is before collection."""
 
-    def __init__(self, number: int, channel: Channel, told: int) -> None:
+    def __init__(
+        self, number: int, channel: Channel, told: int, tests: Mapping[str, Sequence[str]]
+    ) -> None:
         """Begin when that process is ready.
 
         Args:
             number: Of the tree.
+            tests: The tests of each file that may be run.
             channel: To the process.
             told: The descriptor on which its forks tell; it does not block.
         """
         here = boot.Here.boot
         self._channel = channel
         self._told = told
-        self._poll = select.poll()
-        for descriptor in (told, channel.descriptor):
-            self._poll.register(descriptor, select.POLLIN)
+        self._answered = select.poll()
+        self._answered.register(channel.descriptor, select.POLLIN)
         self._board = Board(here.board(number), len(here.files), here.slots)
         self._folders = _folders(number)
         self._file = ""
+        self._tests = tests
         self._at_import: list[int] = []
+        self._stands: dict[str, Answer] = {}
         self._process = 0
+        self._children = Children(self._process)
         self._runs = 0
 
     def open(self, test: str) -> list[int]:
@@ -75,10 +80,13 @@ class Keeper:
         if self._file:
             self._ask({"close": True})
         self._folders.restore(anyway=True)
-        opened = self._ask({"open": file})
+        opened = self._ask({"open": file, "tests": self._tests.get(file, [])})
         self._file = file
         self._at_import = opened.get("at_import", [])
+        self._stands = opened.get("stands", {})
         self._process = opened.get("process", 0)
+        self._children.close()
+        self._children = Children(self._process)
         if self._process:
             self._folders.settle()
             self._board.keep_files()
@@ -87,7 +95,7 @@ class Keeper:
     def stand_of(self, test: str) -> Answer:
         """Say how a test stands: ``ending`` and ``reason`` if it cannot be run, or ``external``."""
         self.open(test)
-        return self._ask({"stand": test})
+        return self._stands.get(test, _UNCOLLECTABLE)
 
     def carry_out(self, order: Order) -> Record:
         """Carry out one run, and leave nothing of it."""
@@ -113,40 +121,40 @@ class Keeper:
 
     def _warm(self, order: Order) -> Raw:
         self._runs += 1
-        self._read()
         self._send(FORK + asked(self._runs, order))
         told, passed = self._followed(order.limits)
         answer = self._receive()
         if isinstance(answer, dict):
             return _lost(answer)
         status, cpu = answer
-        if limits.children_of(self._process):
+        if self._children.now():
             cpu += self._ask({"sweep": True}).get("cpu", 0.0)
+            self._read()
         if passed:
             return {"passed": passed, "cpu": cpu}
-        return {"told": told_of(self._runs, told + self._read()), "status": status, "cpu": cpu}
+        return {"told": told_of(self._runs, told), "status": status, "cpu": cpu}
 
     def _followed(self, run_limits: Limits) -> tuple[bytes, str]:
         """Wait for a fork to end, or end it; return what it told, and which limit it passed."""
+        if self._answered.poll(_AT_FIRST * 1000):
+            return self._read(), ""
         told = b""
 
         def ended(seconds: float) -> bool:
             nonlocal told
-            ready = [descriptor for descriptor, _ in self._poll.poll(seconds * 1000)]
-            if self._told in ready:
-                told += self._read()
-            return self._channel.descriptor in ready
+            told += self._read()  # or else it would wait for that when it has much to tell
+            return bool(self._answered.poll(seconds * 1000))
 
-        passed = "" if ended(_AT_FIRST) else limits.watch(self._process, run_limits, ended)
+        passed = limits.watch(self._process, run_limits, ended)
         if passed:
             limits.kill_below(self._process)
-        return told, passed
+        return told + self._read(), passed
 
     def _read(self) -> bytes:
         """Read what was told, without waiting."""
         told = b""
         with contextlib.suppress(BlockingIOError):
-            while piece := os.read(self._told, _PIECE):
+            while len(told) % _PIECE == 0 and (piece := os.read(self._told, _PIECE)):
                 told += piece
         return told
 
@@ -190,7 +198,7 @@ class OwnKeeper(Keeper):
             keep(_zygote(session, collected, plan, theirs, telling))
         theirs.close()
         os.close(telling)
-        super().__init__(boot.Here.loading.number, ours, told)
+        super().__init__(boot.Here.loading.number, ours, told, tests_of(plan))
 
     def close(self) -> None:
         """Let it go, and wait until it is gone."""
@@ -202,7 +210,7 @@ class OwnKeeper(Keeper):
 class OtherKeeper(Keeper):
     """That of a process which was started anew: what chance gave the first is not its own."""
 
-    def __init__(self, number: int, arguments: Sequence[str], config: pytest.Config) -> None:
+    def __init__(self, number: int, plan: dict[str, Any], config: pytest.Config) -> None:
         """Start it on a tree of its own."""
         ours, theirs = _channels()
         told, telling = _pipe()
@@ -218,7 +226,7 @@ class OtherKeeper(Keeper):
             settings.AS_IS: "1",
         }
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *arguments, *config.args],
+            [sys.executable, "-m", "pytest", *plan["arguments"], *config.args],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -231,7 +239,7 @@ class OtherKeeper(Keeper):
         os.close(telling)
         with contextlib.suppress(EOFError):
             ours.receive()  # it is ready: what it wrote when it started belongs to its tree
-        super().__init__(number, ours, told)
+        super().__init__(number, ours, told, tests_of(plan))
 
     def close(self) -> None:
         """Let it go, and wait until it is gone."""
@@ -272,6 +280,15 @@ class OtherKeeping(Collected):
         """Run a test once, whatever plugins would do with it."""
         record.protocol(item)
         return True
+
+
+def tests_of(plan: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the tests of a plan, each once, by file."""
+    found: dict[str, dict[str, None]] = {}
+    for orders in plan["experiments"]:
+        for test in orders["tests"]:
+            found.setdefault(file_of(test), {})[test] = None
+    return {file: list(tests) for file, tests in found.items()}
 
 
 def worker_of(config: pytest.Config) -> dict[str, Any]:
@@ -330,8 +347,14 @@ def _high(descriptor: int) -> int:
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
 
 
+_UNCOLLECTABLE: Final[Answer] = {
+    "ending": "collection error",
+    "reason": "the process ended while the file was collected",
+}
+
+
 def _lost(answer: Answer) -> Raw:
-    ending = "collection error" if "ending" in answer else "worker lost"
+    ending = "collection error" if "uncollectable" in answer else "worker lost"
     return {"passed": ending, "cpu": 0.0}
 
 

@@ -63,19 +63,39 @@ def _descendants(pid: int) -> list[psutil.Process]:
         return []
 
 
-def children_of(pid: int) -> list[int]:
-    """Return the children of a process, ended ones too; cheap where the kernel lists them."""
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:
-            return [int(child) for child in file.read().split()]
-    except (OSError, ValueError):
-        return [process.pid for process in _descendants(pid)]
+class Children:
+    """The children of a process, ended ones too; cheap to ask for where the kernel lists them."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._list = -1
+        with contextlib.suppress(OSError):
+            self._list = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
+
+    def now(self) -> list[int]:
+        """Return their numbers."""
+        if self._list >= 0:
+            with contextlib.suppress(OSError):
+                return [int(child) for child in os.pread(self._list, _PAGE, 0).split()]
+        return [process.pid for process in _descendants(self._pid)]
+
+    def close(self) -> None:
+        """Ask no more."""
+        if self._list >= 0:
+            os.close(self._list)
+            self._list = -1
 
 
 def cpu_of_children() -> float:
     """Return the seconds that ended children of this process used, and theirs."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)  # finer than os.times
     return used.ru_utime + used.ru_stime
+
+
+def _children_of(pid: int) -> list[int]:
+    children = Children(pid)
+    with contextlib.closing(children):
+        return children.now()
 
 
 def _resident(pid: int) -> int:
@@ -106,7 +126,7 @@ def watch(top: int, limits: Limits, ended: Callable[[float], bool]) -> str:
         elapsed = time.monotonic() - started
         if elapsed > limits.wall:
             return "wall time used up"
-        first = first or children_of(top)[:1]
+        first = first or _children_of(top)[:1]
         if elapsed < min(limits.cpu, 1.0) and sum(map(_resident, first)) <= limits.memory:
             continue
         used = usage_below(top)

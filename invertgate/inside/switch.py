@@ -161,7 +161,12 @@ def started_in(content: bytes) -> list[int]:
 
 
 def _set_in(marks: bytes) -> list[int]:
-    return [number for number, mark in enumerate(marks) if mark]
+    found = []
+    number = marks.find(1)
+    while number >= 0:
+        found.append(number)
+        number = marks.find(1, number + 1)
+    return found
 
 
 def size_of(files: int, slots: int) -> int:

@@ -130,7 +130,7 @@ class Worker(Collected):
         """Return the other process, started when it is first needed."""
         if self._other is None:
             number = boot.Here.loading.number + self._plan["other_trees"]
-            self._other = OtherKeeper(number, self._plan["arguments"], self._config)
+            self._other = OtherKeeper(number, self._plan, self._config)
         return self._other
 
 

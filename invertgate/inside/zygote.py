@@ -15,7 +15,7 @@ import gc
 import marshal
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from glob import glob
 from typing import Any, Final, NoReturn
 
@@ -37,9 +37,7 @@ others are dicts, as ``marshal`` writes them."""
 _OPEN: Final = 0
 _PENDING: Final = 1
 _LOST: Final = marshal.dumps({"lost": "the process that it was forked from ended"})
-_UNCOLLECTABLE: Final = marshal.dumps(
-    {"ending": "collection error", "reason": "the process ended while the file was collected"}
-)
+_UNCOLLECTABLE: Final = marshal.dumps({"uncollectable": True})
 
 
 class Zygote:
@@ -68,8 +66,8 @@ class Zygote:
         self.channel = channel
         self._telling = telling
 
-    def open(self, file: str) -> Answer:
-        """Collect a file, and tell which outcomes are taken meanwhile."""
+    def open(self, file: str, tests: Sequence[str]) -> Answer:
+        """Collect a file; tell which outcomes are taken meanwhile, and how some tests stand."""
         board = SWITCH.board
         if board is not None:
             board.recall()
@@ -82,10 +80,11 @@ class Zygote:
         except BaseException as error:  # noqa: BLE001  # whatever a test module does at import
             self._collected.errors[file] = f"{type(error).__name__}: {error}"[:400]
         record.prepare(config)
+        taken = board.all_taken() if board is not None else []
+        stands = {test: self._stand(test) for test in tests}
         gc.collect()
         gc.freeze()
-        taken = board.all_taken() if board is not None else []
-        return {"at_import": taken, "process": os.getpid()}
+        return {"at_import": taken, "process": os.getpid(), "stands": stands}
 
     def fork(self, request: bytes) -> tuple[int, float]:
         """Run a test in a fork; return its status and the processor time that it used."""
@@ -97,8 +96,6 @@ class Zygote:
 
     def answer(self, request: dict[str, Any]) -> Answer:
         """Answer a request that does not ask for a fork."""
-        if "stand" in request:
-            return self._stand(request["stand"])
         if "sweep" in request:
             return _swept()
         order = request["run"]
@@ -135,7 +132,7 @@ def keep(zygote: Zygote) -> NoReturn:
         for request in _received(zygote.channel):
             asked = {} if request.startswith(FORK) else marshal.loads(request)  # noqa: S302
             if "open" in asked:
-                _serve(zygote, asked["open"])
+                _serve(zygote, asked["open"], asked["tests"])
             else:
                 zygote.channel.send(_LOST)  # it was meant for a zygote that is gone
     finally:
@@ -143,11 +140,11 @@ def keep(zygote: Zygote) -> NoReturn:
         os._exit(0)
 
 
-def _serve(zygote: Zygote, file: str) -> None:
+def _serve(zygote: Zygote, file: str, tests: Sequence[str]) -> None:
     """Let a zygote serve a file until it is closed, or until something ends that zygote."""
     shared = mmap.mmap(-1, 2)  # with the zygote: the file is open; a request waits for its answer
     shared[_PENDING] = 1
-    if not _ended_badly(zygote, file, shared):
+    if not _ended_badly(zygote, file, tests, shared):
         return
     limits.end_below(os.getpid())
     opened = shared[_OPEN]
@@ -158,7 +155,7 @@ def _serve(zygote: Zygote, file: str) -> None:
             zygote.channel.send(_UNCOLLECTABLE)
 
 
-def _ended_badly(zygote: Zygote, file: str, shared: mmap.mmap) -> bool:
+def _ended_badly(zygote: Zygote, file: str, tests: Sequence[str], shared: mmap.mmap) -> bool:
     """Serve a file in a child of this process; tell whether something else than us ended it."""
     pid = os.fork()
     if pid != 0:
@@ -169,7 +166,7 @@ def _ended_badly(zygote: Zygote, file: str, shared: mmap.mmap) -> bool:
         limits.adopt_orphans()
         limits.go_first()
         channel = zygote.channel
-        opened = zygote.open(file)
+        opened = zygote.open(file, tests)
         shared[_OPEN] = 1
         channel.send(marshal.dumps(opened))
         shared[_PENDING] = 0
