@@ -88,9 +88,7 @@ def read(path: Path, series: str, last: int) -> Trend:
         with history.opened(path, create=False) as connection:
             found = trend(connection, series, last)
     except HistoryError as error:
-        aside = history.put_aside(path)
-        moved = f"; it is {aside.name} now, and the next run begins a new one" if aside else ""
-        raise UsageError(f"no history to compare: {error}{moved}") from error
+        raise UsageError(f"no history to compare: {error}") from error
     if found is None:
         raise UsageError(f"{path} holds no report{f' of {series}' if series else ''} yet")
     return found

@@ -116,8 +116,11 @@ def opened(path: Path, *, create: bool) -> Generator[sqlite3.Connection]:
 def put_aside(path: Path) -> Path | None:
     """Move a file aside that is no history or a broken one, and return where it is now.
 
-    Anything else (a locked one, one of a newer version, none) stays where it is.
+    Anything else (a locked one, one of a newer version, none) stays where it is, and so does what
+    is not called ``.sqlite``: somebody may have named a file of theirs by mistake.
     """
+    if path.suffix != ".sqlite":
+        return None
     try:
         stream = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from invertgate.model import Verdict
-from invertgate.report.words import visible
+from invertgate.report.words import counted, visible
 from invertgate.trend_model import Moved, Night, Trend
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
@@ -33,8 +33,9 @@ def show_trend(trend: Trend, console: Console) -> None:
     """
     nights = trend.nights
     console.print(
-        Text(f"{len(nights)} of {trend.series}, {trend.machine}", "bold"),
-        Text(f"{_when(nights[0])} to {_when(nights[-1])}"),
+        Text(f"{counted(len(nights), 'report')} of {trend.series}, {trend.machine}", "bold"),
+        Text(f"{_when(nights[0])} to {_when(nights[-1])}", "dim"),
+        sep="  ",
     )
     lines: tuple[tuple[str, Callable[[Night], int]], ...] = (
         ("bound", lambda night: night.counts.get(Verdict.BOUND, 0)),

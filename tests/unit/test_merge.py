@@ -77,7 +77,7 @@ def second_as(change: Callable[[Report], Report]) -> list[Report]:
         (second_as(lambda part: replace(part, complete=False, error="no disk")), "no disk"),
         (second_as(lambda part: replace(part, judged=False)), "judged nothing"),
         (second_as(lambda part: replace(part, shard=None)), "is no shard"),
-        (second_as(lambda part: replace(part, found=part.found + 1)), "do not add up"),
+        (second_as(lambda part: replace(part, found=part.found + 1)), "not add up"),
         (with_one_row_less(), "the shards hold 8 new outcomes, and the whole has 9"),
         (with_a_row_of_the_other(), "does not belong to shard 2/2"),
     ],
