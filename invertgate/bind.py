@@ -23,6 +23,7 @@ from invertgate.table import document
 from invertgate.table.selection import Key
 from invertgate.table.store import write_file
 from invertgate.trial import Laboratory, files_bearing_markers, laboratory, marked, usable_cores
+from invertgate.waived import live_waivers
 
 _NEAREST: Final = 3
 _MOST_LOOKS: Final = 20_000
@@ -78,11 +79,13 @@ def _bound(request: Request, seen: Survey, project: ProjectSurvey) -> BindReport
     """Search for the rows of one project."""
     matched = seen.matched(project)
     bearing = files_bearing_markers(seen, project)
-    wanted = [row for row in matched.rows if not row.claims]
     if not matched.rows:
         return BindReport((), ())
+    waived = frozenset() if request.ids else live_waivers(request, seen)
+    wanted = [row for row in matched.rows if not row.claims and row.outcome.key not in waived]
     search = _Search({})
-    claimed = len(matched.rows) - len(wanted)
+    claimed = sum(bool(row.claims) for row in matched.rows)
+    spared = _spared(len(matched.rows) - claimed - len(wanted))
     if wanted:
         outcomes = [row.outcome for row in wanted]
         most = project.config.workers or usable_cores()
@@ -100,8 +103,14 @@ def _bound(request: Request, seen: Survey, project: ProjectSurvey) -> BindReport
         claimed=claimed,
         tables=(project.table_path,),
         written=written,
-        notes=(*search.notes, *notes),
+        notes=(*spared, *search.notes, *notes),
     )
+
+
+def _spared(count: int) -> tuple[str, ...]:
+    """Tell of rows that a waiver lets pass, and that nothing was searched for."""
+    rows = "1 waived row was" if count == 1 else f"{count} waived rows were"
+    return (f"{rows} not searched for; `--id ID` searches all the same",) if count else ()
 
 
 def _searched(

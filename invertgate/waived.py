@@ -47,19 +47,7 @@ def with_waivers(request: Request, seen: Survey, results: Sequence[Result]) -> W
         UsageError: A list that is judged is malformed. One that is malformed at the merge base
             waives nothing, and that is told: or else nobody could mend it.
     """
-    paths = [posixpath.join(project.folder, waivers.NAME) for project in seen.projects]
-    days = {
-        path: project.config.max_waiver_days
-        for path, project in zip(paths, seen.projects, strict=True)
-    }
-    judged = Judged(seen.repository, seen.patch.base, seen.patch.head)
-    head = judged.head_files()(paths)
-    base = judged.base_files()(paths) if seen.patch.base else {}
-    lists = [
-        _lists(request, path, days[path], (base.get(path, b""), head.get(path, b"")), seen)
-        for path in paths
-        if path in head or path in base
-    ]
+    lists = _read(request, seen)
     counting = {key: waiver for one in lists for key, waiver in one.counting.items()}
     named = {key: waiver for one in lists for key, waiver in one.judged.items()}
     applied = waivers.applied(results, counting, request.today)
@@ -67,6 +55,37 @@ def with_waivers(request: Request, seen: Survey, results: Sequence[Result]) -> W
     notes += _killed(applied)
     notes += _stale(seen, named)
     return Waived(applied, tuple(notes))
+
+
+def live_waivers(request: Request, seen: Survey) -> frozenset[Key]:
+    """Return path and id of every row that a live waiver lets pass.
+
+    Raises:
+        UsageError: A list that is judged is malformed.
+    """
+    return frozenset(
+        key
+        for one in _read(request, seen)
+        for key, waiver in one.counting.items()
+        if waivers.is_live(waiver, request.today)
+    )
+
+
+def _read(request: Request, seen: Survey) -> list[_Lists]:
+    """Read the lists of the repository and of each project, as far as there are any."""
+    paths = [posixpath.join(project.folder, waivers.NAME) for project in seen.projects]
+    judged = Judged(seen.repository, seen.patch.base, seen.patch.head)
+    head = judged.head_files()(paths)
+    base = judged.base_files()(paths) if seen.patch.base else {}
+    lists = []
+    for path, project in zip(paths, seen.projects, strict=True):
+        if path in head or path in base:
+            days, sources = (
+                project.config.max_waiver_days,
+                (base.get(path, b""), head.get(path, b"")),
+            )
+            lists.append(_lists(request, path, days, sources, seen))
+    return lists
 
 
 def _lists(

@@ -137,6 +137,15 @@ def test_a_row_whose_waiver_has_expired_counts_again(
     assert "the row counts again" in unbound.reason
 
 
+def test_bind_searches_no_test_for_a_waived_row(tmp_path: Path, invertgate: Invertgate) -> None:
+    where = place(tmp_path, {"waivers.yaml": waivers((DEBT[Side.FALSE], 9))}, {})
+
+    ended = invertgate(where, "bind")
+
+    assert ended.exit_code == 0, str(ended)
+    assert "1 waived row was not searched for" in ended.said
+
+
 def test_a_malformed_list_of_waivers_is_refused_by_line(
     tmp_path: Path, invertgate: Invertgate
 ) -> None:
