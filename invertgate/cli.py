@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 ONLY_BIND: Final = frozenset({"tests", "tries"})
+ONLY_RUN: Final = frozenset({"locked"})
 TABLE_OPTIONS: Final = frozenset({"base", "include", "exclude", "extra_kinds", "table", "project"})
 
 
@@ -230,7 +231,7 @@ def run(  # noqa: PLR0913 (click hands over one by one what may be said)
 @click.option("--lock", is_flag=True, help="Also lock the claimed tests; see `run --locked`.")
 @_policy
 @_json
-@flags(lambda _: True)
+@flags(lambda option: option.name not in ONLY_RUN)
 def bind(
     *,
     paths: tuple[str, ...],

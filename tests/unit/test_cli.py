@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from invertgate.cli import main, perform
+from invertgate.cli import ONLY_RUN, main, perform
 from invertgate.errors import EngineError, NoBaseError, TableError
 from invertgate.model import Verdict
 from invertgate.options import OPTIONS
@@ -140,11 +140,34 @@ def test_every_option_is_a_flag_that_arrives_under_its_name(option: object) -> N
     value = chosen.about.choices[0] if chosen.about.choices else "1"
     fake = Fake()
 
-    code = perform(["bind", chosen.about.flags[0], str(value)], fake)
+    command = "run" if chosen.name in ONLY_RUN else "bind"
+    values = [] if chosen.type is bool else [str(value)]
+    code = perform([command, chosen.about.flags[0], *values], fake)
 
     [request] = fake.requests
     given = [name for name, value in request.overrides.items() if value is not None and value != ()]
     assert (code, given) == (0, [chosen.name])
+
+
+def test_a_switch_can_be_turned_off() -> None:
+    fake = Fake()
+
+    perform(["run", "--no-locked"], fake)
+
+    [request] = fake.requests
+    assert request.overrides["locked"] is False
+
+
+@pytest.mark.parametrize(
+    ("argv", "policy"),
+    [(["run"], "base"), (["run", "--policy", "head"], "head"), (["bind", "--policy=head"], "head")],
+)
+def test_only_a_flag_lets_policies_of_the_patch_count(argv: list[str], policy: str) -> None:
+    fake = Fake()
+
+    perform(argv, fake)
+
+    assert [request.policy for request in fake.requests] == [policy]
 
 
 @pytest.mark.parametrize("argv", [["run"], ["run", "--changed"]])
