@@ -1,7 +1,7 @@
 import pytest
 
 from invertgate.errors import UsageError
-from invertgate.table.selection import find
+from invertgate.table.selection import find, find_begun
 
 A, B, C = ("src/a.py", "a" * 12), ("src/b.py", "a" * 12), ("odd:name.py", "0123456789ab")
 KEYS = [A, B, C]
@@ -64,3 +64,37 @@ def test_selection_that_does_not_mean_one_outcome_is_refused(text: str, message:
 def test_nothing_can_be_found_where_there_is_nothing() -> None:
     with pytest.raises(UsageError, match="no new outcome is aaaaaaaaaaaa"):
         find("a" * 12, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("0123", C),
+        ("0123456789AB", C),
+        ("odd:name.py:01234", C),
+        ("src/a.py:aaaa", A),
+        ("./src/b.py:aaaaaaaaaaaa", B),
+    ],
+)
+def test_first_digits_of_an_id_are_enough(text: str, key: tuple[str, str]) -> None:
+    assert find_begun(text, KEYS) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("aaaa", f"the ids of several outcomes begin with aaaa: {CHOICES}"),
+        ("a" * 12, f"{'a' * 12} is the id of several outcomes; write one of {CHOICES}"),
+        ("bbbb", "no new outcome is bbbb; `invertgate run --list`"),
+        ("src/c.py:aaaa", "no new outcome is src/c.py:aaaa"),
+        ("012", "'012' is no id; write the first 4 of its 12 hex digits or more"),
+        ("wrong!", "is no id"),
+        ("0" * 13, "is no id"),
+        ("", "is no id"),
+    ],
+)
+def test_beginning_that_means_none_or_several_is_refused(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        find_begun(text, KEYS)
+
+    assert said in str(refused.value)
