@@ -24,6 +24,7 @@ from invertgate.report.html_rows import (
     weak_tests,
 )
 from invertgate.report.html_text import breakable, coded, outcome_shown, shown, shown_block
+from invertgate.report.html_trend import trend_nights
 
 FOLDER: Final = Path(__file__).with_name("page")
 ON_HOLD: Final = frozenset({ExitCode.UNPROVEN, ExitCode.HOLD})
@@ -48,13 +49,11 @@ class Count:
     """How long its part of the bar is, in percent of all rows."""
 
 
-def render(report: Report, trend: Markup | None = None) -> str:
+def render(report: Report) -> str:
     """Return a report as one HTML page.
 
     Args:
         report: What was found.
-        trend: Markup that shows how this compares with earlier reports (an SVG); it is put in as
-            it is, and the page's policy lets it have no script, style attribute or request.
 
     Returns:
         The page, which can be written in UTF-8.
@@ -77,7 +76,11 @@ def render(report: Report, trend: Markup | None = None) -> str:
             lazy=len(rows) >= LONG,
             weak_shown=WEAK_SHOWN,
             left_out=_left_out(report),
-            trend=trend,
+            anchors={one.row.name: one.anchor for one in rows},
+            nights=trend_nights(report.trend) if report.trend else [],
+            weak_for={one.test: one.nights for one in report.trend.weak_tests}
+            if report.trend
+            else {},
         )
     )
 

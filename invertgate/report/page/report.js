@@ -46,8 +46,8 @@
       if (row.hidden === matches) row.body.hidden = row.hidden = !matches;
       count += matches;
     }
-    const all = `${rows.length.toLocaleString("en")} ${rows.length === 1 ? "row" : "rows"}`;
-    shown.textContent = count === rows.length ? all : `${count.toLocaleString("en")} of ${all}`;
+    const all = `${rows.length} ${rows.length === 1 ? "row" : "rows"}`;
+    shown.textContent = count === rows.length ? all : `${count} of ${all}`;
     noMatch.hidden = count > 0;
     form.classList.toggle("active", count !== rows.length);
     openAll.hidden = !count || count > MOST_OPENED;

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 
 import pytest
-from markupsafe import Markup
 
 from invertgate.errors import ExitCode
 from invertgate.model import Excerpt, PolicySource, Span, Verdict
@@ -14,6 +13,8 @@ from invertgate.report.document import Report, ReportRow, ReportShard
 from invertgate.report.html import LONG, headline, render
 from invertgate.report.html_rows import anchor_of, label_of, page_rows, weak_tests
 from invertgate.report.html_text import breakable, coded, shown, shown_block
+from invertgate.report.html_trend import trend_nights
+from invertgate.trend_model import Night
 from support.large_report import large_report
 from support.reports import (
     FACTS,
@@ -29,6 +30,7 @@ from support.reports import (
     outcome,
     rich_report,
 )
+from support.trend_report import TREND
 
 VOID = {"meta", "input", "br", "wbr"}
 INLINE = {"a", "b", "code", "mark", "small", "span", "strong", "u", "wbr"}
@@ -369,11 +371,39 @@ def test_details_of_a_long_report_are_there_for_a_browser_without_scripts() -> N
     assert page(long).tags.count("noscript") == LONG
 
 
-def test_trend_is_put_in_as_it_is() -> None:
-    text = render(full_report(), trend=Markup('<svg class="trend"></svg>'))
+def test_trend_is_shown_where_the_report_has_one() -> None:
+    words = page(replace(full_report(), trend=TREND)).words
 
-    assert '<h2 id="trend-title">Trend</h2>\n<svg class="trend"></svg>' in text
+    assert "2 reports of sweep on linux, Python 3.11, 2026-01-01 to 2026-01-02." in words
+    assert "2026-01-01T02:00:00Z 3 0 0 1 2026-01-02T02:00:00Z 1 1 0 0" in words
+    assert "Newly weak: 1 row src/retry.py:000000000002 t.py::<b> was bound, now weak" in words
+    assert "Fixed: 1 row src/gone.py:00 t.py::c first seen, now bound" in words
+    assert "Flaky: 1 row src/gone.py:01 t.py::d bound, then weak" in words
+    assert "1.23 s t.py::e" in words
+    assert "1 row it does not notice, weak for 3 reports on end" in words
     assert 'id="trend"' not in render(full_report())
+
+
+def test_bars_of_a_trend_stand_on_one_foot_and_the_highest_fills_the_picture() -> None:
+    first, second = trend_nights(TREND)
+
+    assert [(piece.tone, piece.y, piece.height) for piece in first.pieces] == [
+        ("good", 24, 72),
+        ("bad", 0, 24),
+    ]
+    assert [(piece.tone, piece.y, piece.height) for piece in second.pieces] == [
+        ("good", 72, 24),
+        ("quiet", 48, 24),
+    ]
+    assert (first.pieces[0].x, second.pieces[0].x) == (0, 50)
+
+
+def test_trend_without_reports_or_rows_is_no_trouble() -> None:
+    empty = replace(TREND, nights=())
+
+    assert trend_nights(empty) == []
+    assert trend_nights(replace(TREND, nights=(Night("now", "aa"),)))[0].pieces == ()
+    assert "0 reports of sweep" in page(replace(full_report(), trend=empty)).words
 
 
 def test_unknown_exit_code_is_named() -> None:
@@ -389,7 +419,7 @@ def test_gate_on_hold_is_neither_good_nor_bad() -> None:
     assert '<div class="verdict bad">' in render(interrupted_report())
 
 
-@pytest.mark.parametrize("text", [*HOSTILE, "a\tb", "plain"])
+@pytest.mark.parametrize("text", [*HOSTILE, "</noscript><!--", "a\tb", "plain"])
 def test_shown_text_is_on_one_line_and_printable(text: str) -> None:
     assert Page(str(shown(text))).text.isprintable()
     assert set(Page(str(shown(text))).tags) <= {"b"}
