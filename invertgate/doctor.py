@@ -13,7 +13,9 @@ from invertgate.doctor_imports import asked
 from invertgate.doctor_tools import tools
 from invertgate.errors import InvertgateError, NoBaseError
 from invertgate.evidence import coverage
+from invertgate.isolation.contain import granted, held
 from invertgate.model import Verdict
+from invertgate.options import Contain
 from invertgate.patch.git import Repository, open_repository
 from invertgate.patch.projects import Project, find_projects, reader
 from invertgate.patch.worktree import files_of_worktree
@@ -72,6 +74,7 @@ def _of_repository(request: Request, repository: Repository) -> Iterator[Check]:
     for config in configs:
         yield from _safely("table", partial(_table, place, config))
         yield from _safely("data", partial(_data, place, config))
+        yield from _safely("contain", partial(_contain, config))
         request.progress.stage("collecting tests in a private copy")
         request.progress.total(1)
         yield from _safely("imports", partial(_imports, place, config))
@@ -194,6 +197,20 @@ def _data(place: _Place, config: Config) -> Iterator[Check]:
     else:
         fits = f"fits {counted(len(measured.code), 'file')}"
         yield ok("data", f"{_DATA} {fits}, and tells {counted(len(measured.tests), 'test')} apart")
+
+
+def _contain(config: Config) -> Iterator[Check]:
+    """Say how far inverted code is held, which is tried in a child process."""
+    held(config.contain)  # raises where more is asked for than there is
+    there = granted()
+    if there.level is Contain.FILES:
+        yield ok("contain", "inverted code can be kept from the network and from other files")
+    else:
+        granted_here = {
+            Contain.NETWORK: "inverted code can be kept from the network, not from other files",
+            Contain.NONE: "inverted code can be kept neither from the network nor from other files",
+        }
+        yield warning("contain", granted_here[there.level], there.why)
 
 
 def _imports(place: _Place, config: Config) -> Iterator[Check]:

@@ -66,6 +66,17 @@ PAGES: Final[Mapping[str, tuple[str, Examples]]] = {
             ("invertgate merge --matrix linux macos", "of several machines"),
         ),
     ),
+    "trend": (
+        "Compare the last report with those before it.",
+        (("invertgate trend", "what is new, mended or flaky"),),
+    ),
+    "sweep": (
+        "Judge outcomes at large, as every night.",
+        (
+            ("invertgate sweep --since 2026-01-31", "what came since that day"),
+            ("invertgate sweep --all", "everything"),
+        ),
+    ),
     "route": (
         "Plan what may be done with a patch.",
         (

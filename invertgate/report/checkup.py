@@ -13,6 +13,7 @@ from invertgate.report.words import counted, visible
 
 _NAME: Final = 9
 _INDENT: Final = 20
+_WIDE: Final = 50
 
 
 class State(StrEnum):
@@ -66,7 +67,7 @@ def as_object(checks: Sequence[Check]) -> dict[str, object]:
 def show(checks: Sequence[Check], console: Console) -> None:
     """Show checks, the cures below what they cure, and what to do next."""
     page = Page(console)
-    hanging = _INDENT if console.width > 3 * _INDENT else 2
+    hanging = _INDENT if console.width >= _WIDE else 2
     for check in checks:
         head = (f"{check.state.value:<8} ", STYLES[check.state])
         name = (f"{check.name:<{_NAME}}  ", "bold")

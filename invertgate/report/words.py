@@ -195,6 +195,14 @@ def next_steps(report: Report) -> list[str]:
         steps.append("`invertgate table --write` brings the table up to date")
     if any(counts.get(verdict) for verdict in _MENDED_BY_HAND):
         steps.append("mend the rows above; `invertgate run --id ID` judges one of them again")
+    if counts.get(Verdict.LOCKED_OUT):
+        steps.append("let a reviewer look at the changed tests, and lock them again")
+    if counts.get(Verdict.UNPROVEN):
+        steps.append("remove what the reasons above name, or let a person decide")
+    if counts.get(Verdict.QUARANTINED) or counts.get(Verdict.EXTERNAL):
+        steps.append("let a person decide about the rows on hold, or claim other tests for them")
+    if not report.complete:
+        steps.append("run it again")
     if not report.judged and not steps and report.undecided:
         steps.append("`invertgate run --changed` judges the rows")
     return steps

@@ -143,3 +143,23 @@ def test_next_steps_name_the_commands() -> None:
 
 def test_passed_report_needs_no_next_step() -> None:
     assert next_steps(one_row(Verdict.BOUND)) == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (Verdict.UNPROVEN, "let a person decide"),
+        (Verdict.QUARANTINED, "let a person decide"),
+        (Verdict.EXTERNAL, "claim other tests"),
+        (Verdict.LOCKED_OUT, "let a reviewer look"),
+        (Verdict.RED, "`invertgate run --id ID`"),
+    ],
+)
+def test_whatever_stops_a_build_has_a_next_step(verdict: Verdict, words: str) -> None:
+    [step] = next_steps(one_row(verdict))
+
+    assert words in step
+
+
+def test_run_that_was_interrupted_is_to_be_run_again() -> None:
+    assert next_steps(replace(one_row(Verdict.BOUND), complete=False)) == ["run it again"]

@@ -55,6 +55,7 @@ def test_project_that_is_set_up_has_no_problem(tmp_path: Path) -> None:
     assert worst(found["base"]).text.startswith("merge base with origin/main (")
     assert worst(found["imports"]).text == "shop: 3 modules came from the private copy"
     assert worst(found["tests"]).text == "pytest collects 1 test in a private copy"
+    assert "inverted code can be kept" in worst(found["contain"]).text
     assert worst(found["table"]).cure == "`invertgate bind` searches a test for each"
     assert Repo(top).status() == before
 
