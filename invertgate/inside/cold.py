@@ -6,16 +6,21 @@ from typing import Any, Final
 
 import pytest
 
-from . import record, settings
+from . import boot, record, settings
 from .collected import Collected
 from .items import act_as_worker
 from .record import Record
+from .switch import SWITCH
 
 _exit: Final = os._exit  # bound now: a test may leave its own in their places
 _open: Final = open
 _replace: Final = os.replace
 _getpid: Final = os.getpid
 _dumps: Final = json.dumps
+
+
+def _is_inverted() -> bool:
+    return SWITCH.inverted != frozenset(boot.Here.boot.nothing())
 
 
 class Cold(Collected):
@@ -27,7 +32,6 @@ class Cold(Collected):
             orders = json.load(file)
         self._test: str = orders["test"]
         self._answer: str = orders["answer"]
-        self._inverted: bool = orders["inverted"]
         self._worker: dict[str, Any] = orders["worker"]
         self._process = os.getpid()
         os.environ.pop(settings.COLD)
@@ -42,12 +46,12 @@ class Cold(Collected):
         act_as_worker(session.config, self._worker)
         ending, reason = self.stand_of(self._test)
         item = self.items.get(self._test)
-        if self._inverted and item is not None and item.get_closest_marker("external"):
+        if _is_inverted() and item is not None and item.get_closest_marker("external"):
             self._tell({"ending": "ended without a report", "message": "it has an outside cost"})
         if ending:
             self._tell({"ending": ending, "message": reason})
         else:
-            self._tell(record.run(self.items[self._test], look_around=not self._inverted))
+            self._tell(record.run(self.items[self._test]))
         return True
 
     @pytest.hookimpl(tryfirst=True)

@@ -1,5 +1,7 @@
 """Watch a run from outside: processor time, wall time and memory of its whole process tree."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import resource
@@ -11,7 +13,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-import psutil
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import psutil
+
+# psutil is loaded where it is needed: every worker and every fresh process would wait for it, and
+# hardly any ever asks.
 
 _ROUNDS: Final = 50
 _NAP: Final = 0.002
@@ -46,6 +53,8 @@ class Usage:
 
 def usage_below(pid: int) -> Usage:
     """Return what all descendants of a process have used, in seconds and bytes."""
+    import psutil
+
     cpu, memory = 0.0, 0
     for process in _descendants(pid):
         with contextlib.suppress(psutil.Error):
@@ -57,6 +66,8 @@ def usage_below(pid: int) -> Usage:
 
 
 def _descendants(pid: int) -> list[psutil.Process]:
+    import psutil
+
     try:
         return psutil.Process(pid).children(recursive=True)
     except psutil.Error:
@@ -68,22 +79,24 @@ class Children:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._list = -1
+        self._lists: list[int] = []  # one for each thread that it has now
         with contextlib.suppress(OSError):
-            self._list = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                path = f"/proc/{pid}/task/{thread}/children"
+                self._lists.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
 
     def now(self) -> list[int]:
         """Return their numbers."""
-        if self._list >= 0:
-            with contextlib.suppress(OSError):
-                return [int(child) for child in os.pread(self._list, _PAGE, 0).split()]
+        with contextlib.suppress(OSError):
+            if self._lists:
+                told = [os.pread(each, _PAGE, 0) for each in self._lists]
+                return [int(child) for each in told for child in each.split()]
         return [process.pid for process in _descendants(self._pid)]
 
     def close(self) -> None:
         """Ask no more."""
-        if self._list >= 0:
-            os.close(self._list)
-            self._list = -1
+        while self._lists:
+            os.close(self._lists.pop())
 
 
 def cpu_of_children() -> float:
@@ -140,7 +153,7 @@ def watch(top: int, limits: Limits, ended: Callable[[float], bool]) -> str:
 def end_below(pid: int) -> None:
     """Kill all descendants of this process, also those that start while we look."""
     for _ in range(_ROUNDS):
-        processes = _descendants(pid)
+        processes = _descendants(pid) if _children_of(pid) else []
         _kill(processes)
         reap()
         if not processes:
@@ -159,12 +172,16 @@ def kill_below(pid: int) -> None:
 
 
 def _kill(processes: Iterable[psutil.Process]) -> None:
+    import psutil
+
     for process in processes:
         with contextlib.suppress(psutil.Error):
             process.kill()
 
 
 def _lives(process: psutil.Process) -> bool:
+    import psutil
+
     try:
         return process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:

@@ -160,12 +160,13 @@ def _is_test_file(item: pytest.Item, path: str) -> bool:
     )
 
 
-def run(item: pytest.Item, *, look_around: bool) -> Record:
+def run(item: pytest.Item) -> Record:
     """Run an item alone, set-up and teardown with it, and return what happened.
+
+    Notes also which files with rows this process holds without being woven.
 
     Args:
         item: a collected item; nothing else has run in this process.
-        look_around: also note which files with rows this process holds without being woven.
     """
     recorder = _recorder(item.config)
     recorder.follow(item)
@@ -180,8 +181,7 @@ def run(item: pytest.Item, *, look_around: bool) -> Record:
     except KeyboardInterrupt as error:
         recorder.interrupted(error)
         record = recorder.record(item)
-    if look_around:
-        note_bare_modules(boot.Here.loading, _new_modules())
+    note_bare_modules(boot.Here.loading, _new_modules())
     return record
 
 

@@ -47,9 +47,15 @@ class Order:
     """Fork from the other of a worker's two processes."""
 
 
-def asked(number: int, order: Order) -> bytes:
-    """Return what a fork is told to do: :func:`run_in_fork` reads it."""
-    return marshal.dumps((number, order.test, order.slots, order.limits.cpu))
+def asked(number: int, order: Order, nothing: tuple[int, ...]) -> bytes:
+    """Return what a fork is told to do: :func:`run_in_fork` reads it.
+
+    Args:
+        number: Tells the run from the one before.
+        order: The run.
+        nothing: What is inverted where nothing is.
+    """
+    return marshal.dumps((number, order.test, order.slots or nothing, order.limits.cpu))
 
 
 def told_of(number: int, told: bytes) -> Record | None:
@@ -84,7 +90,7 @@ def run_in_fork(
         limits.guard(cpu)
         switch.invert(slots)
         item = items.get(test)
-        told = _NOT_HERE if item is None else record.run(item, look_around=not slots)
+        told = _NOT_HERE if item is None else record.run(item)
         status = 0 if told["ending"] == "passed" else 1
         if _getpid() == ours:
             _tell(telling, number, told)
@@ -121,23 +127,25 @@ class FreshProcesses:
         self._folder = folder
         self._worker = worker
 
-    def carry_out(self, test: str, slots: tuple[int, ...], run_limits: Limits) -> Raw:
-        """Run one test in a fresh process, and leave no process of it."""
+    def carry_out(self, test: str, run_limits: Limits) -> Raw:
+        """Run one test in a fresh process, and leave no process of it.
+
+        What is inverted stands on the board.
+        """
         before = limits.cpu_of_children()
-        raw = self._run(test, slots, run_limits)
+        raw = self._run(test, run_limits)
         if limits.reap():
             limits.end_below(os.getpid())
         raw["cpu"] = limits.cpu_of_children() - before
         return raw
 
-    def _run(self, test: str, slots: tuple[int, ...], run_limits: Limits) -> Raw:
+    def _run(self, test: str, run_limits: Limits) -> Raw:
         told = os.path.join(self._folder, "cold.json")
         answer = os.path.join(self._folder, "answer.json")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(answer)
         with open(told, "w", encoding="utf-8") as file:
-            orders = {"test": test, "answer": answer, "inverted": bool(slots)}
-            json.dump({**orders, "worker": self._worker}, file)
+            json.dump({"test": test, "answer": answer, "worker": self._worker}, file)
         environment = {**boot.Here.environment, settings.COLD: told, settings.AS_IS: "1"}
         process = subprocess.Popen(
             self._command(test),

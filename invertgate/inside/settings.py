@@ -72,6 +72,13 @@ class Boot:
         self.files = files
         self.slots = slots
 
+    def nothing(self) -> tuple[int, ...]:
+        """Return what is inverted in a control: a slot that no outcome has.
+
+        From within, a control then looks like any other run.
+        """
+        return (self.slots,)
+
     def tree(self, number: int) -> str:
         """Return the top of a private tree."""
         return os.path.join(self.scratch, str(number), self.name)

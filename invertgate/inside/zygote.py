@@ -99,7 +99,7 @@ class Zygote:
         if "sweep" in request:
             return _swept()
         order = request["run"]
-        return self._fresh.carry_out(order["test"], order["slots"], Limits(*order["limits"]))
+        return self._fresh.carry_out(order["test"], Limits(*order["limits"]))
 
     def _stand(self, test: str) -> Answer:
         ending, reason = self._collected.stand_of(test)

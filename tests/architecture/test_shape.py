@@ -13,7 +13,7 @@ TREES = ROOT / "fixtures" / "trees"
 STARTS_PROCESSES = {
     "process.py",
     "inside/runs.py",
-    "inside/worker.py",  # runs in the user's process, where nothing else of ours can be imported
+    "inside/keeper.py",  # runs in the user's process, where nothing else of ours can be imported
 }
 PRINTS = {"streams.py"}
 

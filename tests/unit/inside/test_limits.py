@@ -1,0 +1,78 @@
+import os
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+
+import pytest
+
+from invertgate.inside.limits import Children, kill_below
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+
+def test_children_are_told_while_they_are_there() -> None:
+    with closing(Children(os.getpid())) as children:
+        before = set(children.now())
+
+        with subprocess.Popen(SLEEP) as process:
+            during = set(children.now())
+            process.kill()
+
+        assert during - before == {process.pid}
+        assert set(children.now()) == before
+
+
+def test_child_of_a_thread_is_a_child_too() -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    ready, over = threading.Event(), threading.Event()
+
+    def start() -> None:
+        started.append(subprocess.Popen(SLEEP))
+        ready.set()
+        over.wait()
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    ready.wait()
+    with closing(Children(os.getpid())) as children:
+        told = children.now()
+    over.set()
+    started[0].kill()
+    started[0].wait()
+    thread.join()
+
+    assert started[0].pid in told
+
+
+def test_process_that_is_gone_has_no_children() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+
+    with closing(Children(process.pid)) as children:
+        assert children.now() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans go to process 1 elsewhere")
+def test_all_below_another_process_are_killed() -> None:
+    code = f"import subprocess; print(subprocess.Popen({SLEEP!r}).pid, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+
+        kill_below(process.pid)
+
+        assert _state(child) in ("Z", "")
+        process.communicate("\n")
+
+
+def _state(pid: int) -> str:
+    time.sleep(0.01)
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:  # noqa: PTH123
+            return file.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
