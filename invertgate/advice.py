@@ -99,7 +99,8 @@ def _swallowed(known: Evidence) -> str:
 
 
 def _asserts_nothing(known: Evidence) -> str:
-    if known.verdict is not Verdict.WEAK or known.body is None or known.body.asserts:
+    is_seen = known.body is not None and not known.body.asserts
+    if known.verdict is not Verdict.WEAK or not is_seen or _only_exceptions(known):
         return ""
     return "the test asserts nothing: assert what the code returns or does"
 
@@ -118,7 +119,9 @@ def _only_exceptions(known: Evidence) -> str:
     crash = kills[0].exception or "an exception"
     if known.body is not None and not known.body.asserts:
         return f"the test asserts nothing; only {crash} out of the code lets it fail"
-    return f"only {crash} out of the code lets the test fail: an assertion would say what is wrong"
+    if known.verdict is Verdict.BOUND:
+        return ""
+    return f"only {crash} out of the code lets the test fail: assert what is to come out of it"
 
 
 def _assertions_hold(known: Evidence) -> str:

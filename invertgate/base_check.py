@@ -48,9 +48,10 @@ def passing_on_base(
     Raises:
         InvertgateError: The copies cannot be made.
     """
-    if not tests or not seen.patch.base:
-        why = "whole files are judged: there is no base to run the tests on"
-        return BaseCheck({}, () if seen.patch.base else (why,))
+    if not tests:
+        return BaseCheck({})
+    if not seen.patch.base:
+        return BaseCheck({}, ("whole files are judged: there is no base to run the tests on",))
     sources = dict(_base_sources(seen))
     with laboratory(request, seen, project, (), most_workers=len(tests)) as lab:
         for top in _tops(lab):

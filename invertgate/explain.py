@@ -1,6 +1,5 @@
 """Everything about one row: runs what claims it, what else takes it, and the test on the base."""
 
-import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -50,7 +49,7 @@ def explain(request: Request, text: str, wanted: Wanted) -> Explanation:
     result, matched, notes = _judged(request, seen, project)
     row = _row(request, seen, project, matched, result)
     if result is None:
-        return Explanation(row, repeat=repeat(request, outcome))
+        return Explanation(row, repeat=repeat(request, outcome)[:1])
     looked = look_at_others(request, seen, project, row, wanted.others)
     base = passing_on_base(request, seen, project, _asked(result, wanted))
     row = replace(row, passes_on_base=base.passes.get(row.test))
@@ -59,7 +58,7 @@ def explain(request: Request, text: str, wanted: Wanted) -> Explanation:
         row = replace(row, advice=advice(_with(evidence, looked)))
     return Explanation(
         row,
-        failing=_failing(seen, project, row),
+        failing=_failing(seen, row),
         others=tuple(looked.others),
         takers=looked.takers,
         repeat=repeat(request, outcome),
@@ -98,7 +97,8 @@ def _row(
         projects={outcome.path: project.folder or "." for outcome in project.outcomes},
     )
     negate = project.config.operator is Inversion.NEGATE
-    made = mutants(project.outcomes, seen.sources(), negate=negate)
+    asked = [outcome for outcome in project.outcomes if not outcome.exempt]
+    made = mutants(asked, seen.sources(), negate=negate)
     diffs = {key: mutant.text for key, mutant in made.items()}
     [row] = with_mutants(report, diffs).rows
     return row
@@ -118,7 +118,7 @@ def _with(evidence: Evidence, looked: Looked) -> Evidence:
     )
 
 
-def _failing(seen: Survey, project: ProjectSurvey, row: ReportRow) -> str:
+def _failing(seen: Survey, row: ReportRow) -> str:
     """Return the line at which an inverted run failed first, with its text."""
     places = [run.where for run in row.runs if run.inverted and run.where]
     if not places:
@@ -126,7 +126,7 @@ def _failing(seen: Survey, project: ProjectSurvey, row: ReportRow) -> str:
     path, _, number = places[0].rpartition(":")
     if not number.isdecimal():
         return places[0]
-    source = content(seen, posixpath.normpath(posixpath.join(project.folder, path)))
+    source = content(seen, path)
     lines = source.decode("utf-8", "replace").split("\n")
     text = lines[int(number) - 1].strip() if 0 < int(number) <= len(lines) else ""
     return f"{places[0]}  {text}".rstrip()

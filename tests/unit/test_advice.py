@@ -42,8 +42,13 @@ ENDLESS = replace(
         (ENDLESS, 'timeout = "kill"'),
         (replace(WEAK, passes_on_base=True), PASSES_ON_BASE),
         (
-            replace(WEAK, verdict=Verdict.BOUND, runs=(GREEN[0], CRASH)),
-            "an assertion would say what is wrong",
+            replace(
+                WEAK,
+                verdict=Verdict.BOUND,
+                runs=(GREEN[0], CRASH),
+                body=Body(3, asserts=False),
+            ),
+            "the test asserts nothing; only TypeError out of the code lets it fail",
         ),
     ],
 )
@@ -56,6 +61,7 @@ def test_advice_is_given_where_the_evidence_proves_it(known: Evidence, said: str
     [
         replace(WEAK, verdict=Verdict.BOUND, runs=GREEN[:1]),
         replace(WEAK, verdict=Verdict.BOUND, killers=("t.py::test_other",), runs=GREEN[:1]),
+        replace(WEAK, verdict=Verdict.BOUND, runs=(GREEN[0], CRASH)),
         replace(WEAK, verdict=Verdict.EXEMPT, runs=()),
         replace(WEAK, verdict=Verdict.BOUND, runs=GREEN[:1], passes_on_base=False),
         UNREACHED,
