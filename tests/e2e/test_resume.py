@@ -11,6 +11,8 @@ import pytest
 from support.repo import Repo, two_commits
 from support.run import Invertgate, Place, run, start
 
+pytestmark = pytest.mark.slow
+
 SIDES = 6
 SHOP = "def price(n):\n" + "".join(
     f"    if n == {number}:\n        return {10 * number}\n" for number in range(SIDES // 2)
