@@ -194,7 +194,7 @@ def next_steps(report: Report) -> list[str]:
     if counts.get(Verdict.LEFTOVER) or counts.get(Verdict.INHERITED):
         steps.append("`invertgate table --write` brings the table up to date")
     if any(counts.get(verdict) for verdict in _MENDED_BY_HAND):
-        steps.append("mend the rows above; `invertgate run --id ID` judges one of them again")
+        steps.append("mend the listed rows; `invertgate run --id ID` judges one of them again")
     if counts.get(Verdict.LOCKED_OUT):
         steps.append("let a reviewer look at the changed tests, and lock them again")
     if counts.get(Verdict.UNPROVEN):
