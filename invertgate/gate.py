@@ -214,7 +214,12 @@ def _write_stub(
 
 def _compared(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:
     """Lay outcomes and table beside each other."""
-    _note(project, seen.matched(project), found)
+    matched = seen.matched(project)
+    if matched.unbound:
+        from invertgate.spelled_markers import spelled_markers  # noqa: PLC0415  # seldom needed
+
+        matched = seen.matched(project, spelled_markers(seen, project))
+    _note(project, matched, found)
 
 
 def _written(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:

@@ -71,12 +71,14 @@ def test_patch_passes_by_its_shards_and_not_without_one_of_them(tmp_path: Path) 
 
     judged = [judge(repo, shard) for shard in (1, 2)]
     whole = gate(repo)
+    step(repo, "gate", "Write a page for people")
     missing = repo.path / "invertgate.shards" / "invertgate-shard-2" / "report.json"
     missing.rename(tmp_path / "report.json")
     partial = gate(repo)
 
     assert judged == [0, 0]
     assert (whole, partial) == (0, 3)
+    assert (repo.path / "invertgate.out" / "report.html").is_file()
 
 
 def test_finding_in_one_shard_stops_the_gate_and_not_the_shard(tmp_path: Path) -> None:
