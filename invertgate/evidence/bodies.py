@@ -2,8 +2,10 @@
 
 import ast
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -43,17 +45,14 @@ def body_of(source: bytes, test: str, production: Iterable[str] = ()) -> Body | 
     Returns:
         What can be seen, or None if the test is no function of this file.
     """
-    try:
-        module = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    read = _read(source, frozenset(production))
+    function = None if read is None else _function(read[0], test)
+    if read is None or function is None:
         return None
-    function = _function(module, test)
-    if function is None:
-        return None
+    called = read[1]
     nodes = list(ast.walk(function))
     statements = [node for node in nodes if isinstance(node, ast.Assert)]
     constant = tuple(node.lineno for node in statements if _is_constant(node.test))
-    called = _Called(module, frozenset(production) | sys.stdlib_module_names)
     others = called.may_assert(function, {function.name})
     return Body(
         line=function.lineno,
@@ -62,6 +61,18 @@ def body_of(source: bytes, test: str, production: Iterable[str] = ()) -> Body | 
         any_error=_lines_of(nodes, _takes_any_error),
         swallows=_lines_of(nodes, _swallows),
     )
+
+
+@lru_cache(maxsize=8)
+def _read(source: bytes, production: frozenset[str]) -> "tuple[ast.Module, _Called] | None":
+    """Parse a file of tests, many of which are asked about one after another."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return module, _Called(module, production | sys.stdlib_module_names)
 
 
 def _lines_of(nodes: Iterable[ast.AST], chosen: Callable[[ast.AST], bool]) -> tuple[int, ...]:

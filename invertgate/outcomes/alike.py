@@ -2,10 +2,11 @@
 
 import ast
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 from invertgate.model import Kind, NotParsed, Outcome
-from invertgate.outcomes.source import parse, room_for_deep_trees, span
+from invertgate.outcomes.source import Source, parse, room_for_deep_trees, span
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -23,7 +24,7 @@ def ends_alike(outcome: Outcome, source: bytes) -> bool:
         outcome: One side of the test.
         source: The file it stands in.
     """
-    parsed = parse(outcome.path, source)
+    parsed = _parsed(outcome.path, source)
     if outcome.kind is not Kind.IF or isinstance(parsed, NotParsed):
         return False
     with room_for_deep_trees():
@@ -36,6 +37,12 @@ def ends_alike(outcome: Outcome, source: bytes) -> bool:
                     return rest is not None and _is_alike(statement, rest)
                 pending += _within(statement, rest)
     return False
+
+
+@lru_cache(maxsize=2)
+def _parsed(path: str, source: bytes) -> Source | NotParsed:
+    """Parse a file, about many of whose outcomes is asked one after another."""
+    return parse(path, source)
 
 
 def _within(

@@ -79,7 +79,6 @@ def test_expectation_that_any_error_satisfies_is_seen(source: str, lines: tuple[
         ("assert False", ()),
     ],
 )
-@pytest.mark.filterwarnings("ignore::SyntaxWarning")
 def test_assertions_that_always_hold_are_seen(source: str, lines: tuple[int, ...]) -> None:
     assert seen(f"def test_it():\n    {source}").constant == tuple(LINES + n for n in lines)
 
