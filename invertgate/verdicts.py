@@ -7,6 +7,7 @@ from invertgate.covered import without_experiment
 from invertgate.experiment.plan import by_test
 from invertgate.frozen import flaky_tests, without_flaky
 from invertgate.locked import without_locked_out
+from invertgate.mentions import mention_notes
 from invertgate.model import PolicySource, Result, Row
 from invertgate.nightly.journal import Journal
 from invertgate.request import Request
@@ -55,7 +56,7 @@ def judge_project(
         request.today,
         project.config.max_quarantine_days,
     )
-    notes = list(flaky.notes)
+    notes = [*flaky.notes, *mention_notes(seen)]
     outcomes = [row.outcome for row in matched.rows]
     most = len({claim.test for row in matched.rows for claim in row.claims}) or len(outcomes)
     with laboratory(request, seen, project, outcomes, most_workers=most) as lab:
