@@ -14,7 +14,7 @@ from typing import Final
 
 import click
 
-from invertgate.errors import ExitCode
+from invertgate.errors import ExitCode, UsageError
 from invertgate.help_pages import examples
 from invertgate.report.progress import progress_for
 from invertgate.report.words import visible
@@ -87,8 +87,12 @@ COMMANDS: Final[tuple[click.Command, ...]] = (init, doctor, completion)
 
 
 def _request() -> Request:
+    try:
+        here = Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the folder you stand in is gone; change to another one") from error
     return Request(
-        root=Path.cwd(),
+        root=here,
         command=shlex.join(("invertgate", *click.get_current_context().obj)),
         environment=dict(os.environ),
     )

@@ -68,10 +68,10 @@ def examine(request: Request) -> list[Check]:
 
 def _of_repository(request: Request, repository: Repository) -> Iterator[Check]:
     place = _Place(request, repository, _project(request.root, repository.top))
-    yield from _safely("base", partial(_base, place))
     configs: list[Config] = []
     yield from _safely("options", partial(_options, place, configs))
     for config in configs:
+        yield from _safely("base", partial(_base, place))
         yield from _safely("table", partial(_table, place, config))
         yield from _safely("data", partial(_data, place, config))
         yield from _safely("contain", partial(_contain, config))
