@@ -43,12 +43,23 @@ class NotWritableError(ValueError):
 class Mutant:
     """An inverted outcome."""
 
-    source: bytes
-    """The file with the outcome inverted, in its own encoding."""
-    diff: bytes
-    """What was changed, as `git apply` takes it."""
+    path: str
+    lines: Sequence[bytes]
+    """Of the file as it is, as git counts them; shared by all its mutants."""
+    changed: Mapping[int, bytes]
+    """What some of them become, by number from 0."""
     encoding: str
     """Of the file, and so of the diff."""
+
+    @property
+    def source(self) -> bytes:
+        """The file with the outcome inverted, in its own encoding."""
+        return b"".join(self.changed.get(number, line) for number, line in enumerate(self.lines))
+
+    @property
+    def diff(self) -> bytes:
+        """What was changed, as `git apply` takes it."""
+        return unified(self.path, self.lines, self.changed)
 
     @property
     def text(self) -> str:
@@ -127,10 +138,7 @@ class _File:
             edits = list(self._edits(decision, outcome.side, negate=negate))
         except UnicodeError as error:
             raise NotWritableError(f"its line cannot be read alone: {error}") from error
-        changed = self._changed(edits)
-        diff = unified(self._path, self._lines, changed)
-        lines = (changed.get(number, line) for number, line in enumerate(self._lines))
-        return Mutant(b"".join(lines), diff, self._encoding)
+        return Mutant(self._path, self._lines, self._changed(edits), self._encoding)
 
     def _edits(self, decision: Decision, side: Side, *, negate: bool) -> Iterator[_Edit]:
         if negate and decision.kind in _TWO_SIDED:
