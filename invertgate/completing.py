@@ -6,17 +6,21 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _REPORT: Final = "invertgate.out/report.json"
 _TABLE: Final = "branch_rows.json"
 
 
-def rows(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def rows(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Offer the ids of the rows of the last report, or else of the table, and what they are."""
+    from click.shell_completion import CompletionItem
+
     found = {
         str(row["id"]): _words(row)
         for row in _rows_near(Path.cwd())
@@ -25,9 +29,11 @@ def rows(_: click.Context, __: click.Parameter, incomplete: str) -> list[Complet
     return [CompletionItem(identity, help=words) for identity, words in found.items()]
 
 
-def revisions(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def revisions(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Offer branches and tags."""
     import os
+
+    from click.shell_completion import CompletionItem
 
     from invertgate.errors import InvertgateError
     from invertgate.patch.git import open_repository
