@@ -6,9 +6,11 @@ import time
 import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import to_builtins
 
 from invertgate.model import Result, Row, Span, Verdict
 
@@ -53,7 +55,8 @@ class Journal:
             return
         claims = tuple(claim.test for claim in row.claims)
         try:
-            os.write(self._stream, _encoded(asdict(Line(row.outcome.anchor, claims, result))))
+            line = to_builtins(Line(row.outcome.anchor, claims, result))
+            os.write(self._stream, _encoded(line))
             if time.monotonic() - self._synced > _SYNC_EVERY:
                 # a kill loses nothing that was written; only a machine that falls over can
                 os.fsync(self._stream)

@@ -1,4 +1,6 @@
 import json
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -6,8 +8,20 @@ import pytest
 from invertgate.errors import NoBaseError, UsageError
 from invertgate.model import Verdict
 from invertgate.report.build import build
+from invertgate.report.document import Report
 from invertgate.report.store import clear, encode, opened, read, write
-from support.reports import FACTS, PATCH, full_report, listing, one_row, outcome, result
+from support.reports import (
+    FACTS,
+    PATCH,
+    failed_report,
+    full_report,
+    hostile_report,
+    listing,
+    one_row,
+    outcome,
+    result,
+    rich_report,
+)
 
 NOT_UTF8 = b"src/na\xefve.py".decode("utf-8", "surrogateescape")
 
@@ -149,3 +163,10 @@ def test_read_refuses_a_field_of_another_type(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match="found"):
         read(path)
+
+
+@pytest.mark.parametrize("make", [full_report, hostile_report, rich_report, failed_report])
+def test_report_is_laid_out_alike_with_and_without_rows(make: Callable[[], Report]) -> None:
+    report = make()
+
+    assert encode(report) == json.dumps(asdict(report), indent=2) + "\n"
