@@ -72,14 +72,18 @@ def write(report: Report, folder: Path) -> Path:
 
 def encode(report: Report | BindReport) -> str:
     """Return the report as JSON, in ASCII, with a newline at its end."""
-    # json writes it, since names that are not UTF-8 pass. msgspec does the slow parts where there
-    # are rows: a patch without any starts sooner without it.
+    # msgspec does the slow parts where there are rows, if all names are UTF-8; a patch without any
+    # starts sooner without it.
     if isinstance(report, Report) and not report.rows:
         return json.dumps(asdict(report), indent=2, allow_nan=False) + "\n"
-    from msgspec import to_builtins  # noqa: PLC0415
+    from msgspec import DecodeError, to_builtins  # noqa: PLC0415
     from msgspec.json import format as lay_out  # noqa: PLC0415
 
-    return lay_out(json.dumps(to_builtins(report), allow_nan=False), indent=2) + "\n"
+    content = to_builtins(report)
+    try:
+        return lay_out(json.dumps(content, allow_nan=False), indent=2) + "\n"
+    except DecodeError:
+        return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
 def read(path: Path) -> Report:

@@ -153,7 +153,7 @@ def test_read_refuses_what_is_no_report(tmp_path: Path, text: str) -> None:
 
 
 def test_read_refuses_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="No such file"):
+    with pytest.raises(UsageError, match="there is no report"):
         read(tmp_path / "report.json")
 
 
