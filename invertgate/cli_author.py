@@ -16,6 +16,7 @@ from typing import Final
 
 import click
 
+from invertgate import completing
 from invertgate.cli_flags import flags
 from invertgate.help_pages import examples
 from invertgate.model import PolicySource, Verdict
@@ -30,7 +31,11 @@ _NOT_HERE: Final = frozenset({"tries", "coverage"})
 _OTHERS: Final = 5
 
 _head = click.option(
-    "--head", default="", metavar="REV", help="Judge a commit, not the working tree."
+    "--head",
+    default="",
+    metavar="REV",
+    shell_complete=completing.revisions,
+    help="Judge a commit, not the working tree.",
 )
 _policy = click.option(
     "--policy",
@@ -38,7 +43,7 @@ _policy = click.option(
     default=str(PolicySource.BASE),
     help="Whose policies count.  [default: base]",
 )
-_row = click.argument("row", metavar="ID")
+_row = click.argument("row", metavar="ID", shell_complete=completing.rows)
 _paths = click.argument("paths", nargs=-1, metavar="[PATH]...")
 
 

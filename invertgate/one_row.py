@@ -1,11 +1,12 @@
 """One row out of a patch, and its mutant."""
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import replace
 
 from invertgate.errors import UsageError
-from invertgate.model import Outcome
-from invertgate.options import Inversion
+from invertgate.model import Outcome, PolicySource
+from invertgate.options import OPTIONS, Inversion
 from invertgate.outcomes.mutant import Mutant, NotWritableError, mutant
 from invertgate.patch.git import open_repository
 from invertgate.request import Request
@@ -78,15 +79,27 @@ def _left_over(seen: Survey, text: str) -> str:
 
 def repeat(request: Request, outcome: Outcome) -> tuple[str, ...]:
     """Return the commands that judge a row again, and that show its inverted run."""
-    base = str(request.overrides.get("base") or "")
-    given = [
-        word
-        for flag, value in (("--base", base), ("--head", request.head))
-        if value
-        for word in (flag, value)
-    ]
+    given = tuple(_given(request))
     name = written(outcome.key)
     return (
         shlex.join(("invertgate", "run", *given, "--id", name, *request.paths)),
         shlex.join(("invertgate", "try", *given, name, *request.paths)),
     )
+
+
+def _given(request: Request) -> Iterator[str]:
+    """Yield what was said beside the row, as flags."""
+    if request.head:
+        yield from ("--head", request.head)
+    if request.policy is not PolicySource.BASE:
+        yield from ("--policy", str(request.policy))
+    for option in OPTIONS:
+        value = request.overrides.get(option.name)
+        if value is None or not option.about.flags:
+            continue
+        flag = option.about.flags[0]
+        if isinstance(value, bool):
+            yield flag if value else f"--no-{flag.removeprefix('--')}"
+            continue
+        for each in value if isinstance(value, tuple) else (value,):
+            yield from (flag, str(each))
