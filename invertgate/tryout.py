@@ -180,8 +180,8 @@ def _pytest(
     options = (*calming_options(lent.trees.scratch), *project.config.pytest_args)
     return (
         *launcher(level, lent.trees.scratch),
-        *(sys.executable, "-m", "pytest", "-p", _PLUGIN, "-p", "xdist", "-n0", "--rootdir=."),
-        *("--maxfail=0", "--tb=long", "-vv", *_NO_EXTERNAL, *options, *more, test),
+        *(sys.executable, "-m", "pytest", "-p", _PLUGIN, "-p", "xdist", "--rootdir=."),
+        *("--maxfail=0", "--tb=long", "-vv", *options, *more, "-n0", *_NO_EXTERNAL, test),
     )
 
 
