@@ -94,17 +94,19 @@ def _looks_at_files(scratch: str) -> dict[str, Look]:
 
         return look
 
+    def removed(arguments: Arguments) -> str:  # refused before anybody looks whether it is there
+        full = _entry(arguments[0], arguments[1])
+        return f"removing {full}" if is_held(full) and _isdir(_split(full)[0]) else ""
+
     def renamed(arguments: Arguments) -> str:
         source, target = _entry(arguments[0], arguments[2]), _entry(arguments[1], arguments[3])
-        held = [path for path in (source, target) if is_held(path)]
-        return f"moving {source} to {target}" if held and _lexists(source) else ""
+        outside = [path for path in (source, target) if is_held(path)]
+        return f"moving {source} to {target}" if outside else ""
 
-    remove = changed(0, 1, "removing")
-    rmdir = changed(0, 1, "removing")
     return {
         "open": opened,
-        "os.remove": remove,
-        "os.rmdir": rmdir,
+        "os.remove": removed,
+        "os.rmdir": removed,
         "os.rename": renamed,
         "os.mkdir": changed(0, 2, "making", new=True),
         "os.link": changed(1, 3, "making", new=True),
