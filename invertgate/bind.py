@@ -11,9 +11,11 @@ from invertgate.errors import EngineError
 from invertgate.evidence.candidates import Sighting, by_slot, in_order
 from invertgate.experiment.judge import judge
 from invertgate.experiment.plan import Experiment, Subject
-from invertgate.experiment.session import SessionError, Taken
+from invertgate.experiment.session import SessionError
+from invertgate.experiment.told import Taken
 from invertgate.frozen import Lists, flaky_tests
 from invertgate.locked import with_locks
+from invertgate.markers import files_bearing_markers, marked
 from invertgate.model import Outcome, PolicySource, Row, Verdict
 from invertgate.patch.git import open_repository
 from invertgate.report.document import BindReport, Unkilled
@@ -22,7 +24,7 @@ from invertgate.survey import ProjectSurvey, Survey, survey
 from invertgate.table import document
 from invertgate.table.selection import Key
 from invertgate.table.store import write_file
-from invertgate.trial import Laboratory, files_bearing_markers, laboratory, marked, usable_cores
+from invertgate.trial import Laboratory, laboratory, usable_cores
 from invertgate.waived import live_waivers
 
 _NEAREST: Final = 3

@@ -1,7 +1,6 @@
 """Try tests on inverted outcomes: private trees, one pytest session, verdicts."""
 
 import os
-import posixpath
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -10,7 +9,6 @@ from typing import Final
 from invertgate import holding, process
 from invertgate.config import Config, Inversion, Kill, OnTimeout
 from invertgate.copies import judged_trees
-from invertgate.errors import EngineError
 from invertgate.experiment import session
 from invertgate.experiment.judge import Judgement, Policy, judge
 from invertgate.experiment.plan import (
@@ -21,24 +19,17 @@ from invertgate.experiment.plan import (
     in_groups,
     subjects_of,
 )
-from invertgate.experiment.session import (
-    Collected,
-    Measurement,
-    Place,
-    SessionError,
-    Taken,
-    Tried,
-)
+from invertgate.experiment.session import Place, SessionError
+from invertgate.experiment.told import Collected, Measurement, Taken, Tried
 from invertgate.inside import settings
 from invertgate.inside.budget import Options
 from invertgate.isolation.contain import Held, held, launcher
 from invertgate.isolation.environment import environment, install_inside
 from invertgate.isolation.trees import Selection, environments_in, missing_in
 from invertgate.model import Outcome, Result, Row, Run, Verdict
-from invertgate.patch.worktree import files_mentioning
 from invertgate.request import Request
 from invertgate.survey import ProjectSurvey, Survey
-from invertgate.table.claims import MarkerClaims, marker_claims, resolve
+from invertgate.table.claims import resolve
 
 _CONTROL_SECONDS: Final = 600.0
 _FORKED_CONTROL_SECONDS: Final = 60.0
@@ -377,51 +368,3 @@ def _not_answered(row: Row, why: Mapping[str, str]) -> tuple[str, str]:
     tests = [claim.test for claim in row.claims]
     test = next((each for each in tests if each in why), tests[0])
     return test, why.get(test, "worker lost")
-
-
-WHOLE_SUITE: Final = ("",)
-"""Stands for all that pytest collects by itself."""
-
-
-def files_bearing_markers(survey: Survey, project: ProjectSurvey) -> Sequence[str]:
-    """Return the files, relative to the project, that may hold markers which claim rows.
-
-    A marker in a file that is no test module (a conftest, a base class) may count for any test.
-    """
-    if not any(not outcome.exempt for outcome in project.outcomes):
-        return ()
-    found = files_mentioning(survey.repository, "mark.branch", survey.patch.head)
-    inside = [_from_project(project, path) for path in found if _is_inside(project, path)]
-    makers = [path for path in inside if not _is_test_module(path)]
-    return WHOLE_SUITE if makers else inside
-
-
-def _is_inside(project: ProjectSurvey, path: str) -> bool:
-    return not project.folder or path.startswith(project.folder + "/")
-
-
-def _from_project(project: ProjectSurvey, path: str) -> str:
-    return path[len(project.folder) + 1 :] if project.folder else path
-
-
-def _is_test_module(path: str) -> bool:
-    name = posixpath.basename(path)
-    return name.startswith("test_") or name.endswith("_test.py")
-
-
-def marked(lab: Laboratory, project: ProjectSurvey, bearing: Sequence[str]) -> MarkerClaims:
-    """Collect the tests of files that may bear markers, and return which rows they claim.
-
-    Raises:
-        UsageError: A marker's id is that of several outcomes.
-        EngineError: pytest cannot collect them.
-    """
-    if not bearing:
-        return MarkerClaims({})
-    whole = bearing == WHOLE_SUITE
-    try:
-        collected = lab.collect(lab.config.tests if whole else lab.existing(bearing))
-    except SessionError as error:
-        raise EngineError(f"pytest could not be run on a copy of the project: {error}") from error
-    bearers = ((each.test, each.markers) for each in collected if each.markers)
-    return marker_claims(bearers, [outcome.key for outcome in project.outcomes])

@@ -12,6 +12,7 @@ from invertgate.copies import Copies, copies
 from invertgate.errors import ExitCode, UsageError
 from invertgate.experiment.session import calming_options
 from invertgate.isolation.contain import held, launcher
+from invertgate.markers import files_bearing_markers, marked
 from invertgate.model import Outcome
 from invertgate.one_row import chosen, written_mutant
 from invertgate.options import Contain
@@ -21,7 +22,7 @@ from invertgate.process import Answer
 from invertgate.request import Request
 from invertgate.survey import ProjectSurvey, Survey, survey
 from invertgate.table.selection import written
-from invertgate.trial import files_bearing_markers, laboratory, marked
+from invertgate.trial import laboratory
 
 _ANSWER: Final = "INVERTGATE_ANSWER"
 _PLUGIN: Final = "_invertgate_inside.witness"

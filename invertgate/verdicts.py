@@ -7,6 +7,7 @@ from invertgate.covered import without_experiment
 from invertgate.experiment.plan import by_test
 from invertgate.frozen import flaky_tests, without_flaky
 from invertgate.locked import without_locked_out
+from invertgate.markers import files_bearing_markers, marked
 from invertgate.mentions import mention_notes
 from invertgate.model import PolicySource, Result, Row
 from invertgate.nightly.journal import Journal
@@ -14,7 +15,7 @@ from invertgate.request import Request
 from invertgate.resume import resumed, tree_of
 from invertgate.survey import ProjectSurvey, Survey
 from invertgate.table.check import Matched
-from invertgate.trial import Laboratory, files_bearing_markers, laboratory, marked, try_claims
+from invertgate.trial import Laboratory, laboratory, try_claims
 
 
 @dataclass(frozen=True, slots=True)

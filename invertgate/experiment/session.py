@@ -2,20 +2,30 @@
 
 import json
 import os
-import select
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Final
 
 from invertgate import process
 from invertgate.experiment.plan import Experiment, WovenFile
+from invertgate.experiment.told import (
+    Collected,
+    Event,
+    Measurement,
+    Taken,
+    Tried,
+    collected,
+    events_of,
+    looked,
+    taken,
+    tried,
+)
 from invertgate.inside import settings, switch
 from invertgate.inside.budget import Options
-from invertgate.model import Ending, Killer, Run
 
 _PLUGIN: Final = "_invertgate_inside.plugin"
 _EVENTS: Final = "INVERTGATE_EVENTS"
@@ -28,12 +38,6 @@ _CALMING: Final = {
 }
 """Options, by plugin, that undo what a project's ``addopts`` would do to an experiment."""
 _LAST_LINES: Final = 12
-_LOOK_EVERY: Final = 0.5
-_PIECE: Final = 1 << 16
-_FINISHED: Final = (0, 1, 5)
-"""How pytest ends if it has come to its end: passed, failed, nothing collected."""
-
-Event = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,61 +65,6 @@ class Place:
     def folder(self) -> Path:
         """Return where the session is started: the project in the first tree."""
         return self.scratch / "0" / self.name / self.project
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """What came of one test for the rows of an experiment."""
-
-    experiment: int
-    test: str
-    stand: str
-    """Why it could not be run (``not collected``, ``external``), or empty."""
-    reason: str
-    pool: tuple[str, ...]
-    """Collected tests that it could mean, if it was not collected."""
-    runs: Mapping[int, tuple[Run, ...]]
-    """By the number of the row."""
-    held: str = ""
-    """How far the code was held, if the test passes only where it is not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """A test that pytest collects."""
-
-    test: str
-    markers: tuple[str, ...]
-    """What its ``branch`` markers say."""
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What a test takes when nothing is inverted."""
-
-    test: str
-    passed: bool
-    slots: frozenset[int]
-    at_import: frozenset[int]
-    """Slots of outcomes that were taken before any test ran."""
-    seconds: float
-    external: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What was seen while tests were run under coverage, nothing inverted."""
-
-    files: tuple[Path, ...]
-    """Coverage's data, one file a worker."""
-    passed: frozenset[str]
-    """Tests that were run, and passed."""
-    taken: frozenset[int]
-    """Slots of all outcomes that any process took, whether coverage saw it or not."""
-    bare: frozenset[int]
-    """Numbers of the files that some process ran without weaving."""
-    blind: bool
-    """Some child process could not be looked at."""
 
 
 class SessionError(Exception):
@@ -157,7 +106,7 @@ def conduct(
     with closing(run_session(place, plan, tests)) as events:
         for event in events:
             if event["event"] == "experiment":
-                yield from _tried(event)
+                yield from tried(event)
 
 
 def search(place: Place, tests: Sequence[str]) -> Generator[Taken]:
@@ -169,14 +118,7 @@ def search(place: Place, tests: Sequence[str]) -> Generator[Taken]:
     with closing(run_session(place, {"mode": "search"}, tests)) as events:
         for event in events:
             if event["event"] == "taken":
-                yield Taken(
-                    event["test"],
-                    event["passed"],
-                    frozenset(event["taken"]),
-                    frozenset(event["at_import"]),
-                    event["seconds"],
-                    event["external"],
-                )
+                yield taken(event)
 
 
 def look(
@@ -197,8 +139,7 @@ def look(
     with closing(run_session(place, plan, tests)) as events:
         for event in events:
             if event["event"] == "looked":
-                for test, passed, slots, seconds in event["tests"]:
-                    yield Taken(test, passed, frozenset(slots), frozenset(), seconds)
+                yield from looked(event)
 
 
 def collect(place: Place, tests: Sequence[str]) -> tuple[Collected, ...]:
@@ -211,7 +152,7 @@ def collect(place: Place, tests: Sequence[str]) -> tuple[Collected, ...]:
     found: tuple[Collected, ...] = ()
     for event in run_session(alone, {"mode": "collect"}, tests):
         if event["event"] == "collected":
-            found = tuple(Collected(test, tuple(ids)) for test, ids in event["tests"])
+            found = tuple(collected(event))
     return found
 
 
@@ -306,33 +247,12 @@ def _session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event
             with running as session:
                 os.close(writer)
                 writer = -1
-                finished = yield from _events(stream, lambda: session.poll() is None)
+                finished = yield from events_of(stream, lambda: session.poll() is None)
         finally:
             if writer >= 0:
                 os.close(writer)
     if not finished:
         raise SessionError(_what_it_said(log))
-
-
-def _events(stream: IO[bytes], is_alive: Callable[[], bool]) -> Generator[Event, None, bool]:
-    """Yield what a session tells, until it says that it is finished or is gone.
-
-    The end of the stream is not waited for: a daemon that the project starts may hold it open.
-    """
-    unread = b""
-    while True:
-        ready, _, _ = select.select([stream], [], [], _LOOK_EVERY)
-        if not ready and not is_alive():
-            return False
-        piece = os.read(stream.fileno(), _PIECE) if ready else b""
-        if ready and not piece:
-            return False
-        *lines, unread = (unread + piece).split(b"\n")
-        for line in lines:
-            event = json.loads(line)
-            yield event
-            if event["event"] == "finished":
-                return event["status"] in _FINISHED
 
 
 def calming_options(scratch: Path) -> tuple[str, ...]:
@@ -399,36 +319,3 @@ def _told(experiment: Experiment) -> Event:
             for each in experiment.subjects
         ],
     }
-
-
-def _tried(event: Event) -> Iterator[Tried]:
-    for each in event["tests"]:
-        yield Tried(
-            event["number"],
-            each["test"],
-            each["stand"],
-            each["reason"],
-            tuple(each.get("pool", ())),
-            {row["number"]: tuple(_run(run) for run in row["runs"]) for row in each["rows"]},
-        )
-
-
-def _run(told: Event) -> Run:
-    killer = told.get("killer")
-    return Run(
-        test=told["test"],
-        inverted=told["inverted"],
-        ending=Ending(told["ending"]),
-        phase=told.get("phase", ""),
-        exception=told.get("exception", ""),
-        message=told.get("message", ""),
-        where=told.get("where", ""),
-        killer=Killer(killer) if killer else None,
-        reached=told["reached"],
-        cold=told["cold"],
-        seconds=told.get("seconds", 0.0),
-        cpu=told.get("cpu", 0.0),
-        notes=tuple(told.get("notes", ())),
-        counted=told.get("counted", True),
-        unwatched=tuple(told.get("unwatched", ())),
-    )

@@ -1,0 +1,152 @@
+"""What the workers of a session tell, line by line, and the values that it is read into."""
+
+import json
+import os
+import select
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from invertgate.model import Ending, Killer, Run
+
+_LOOK_EVERY: Final = 0.5
+_PIECE: Final = 1 << 16
+_FINISHED: Final = (0, 1, 5)
+"""How pytest ends if it has come to its end: passed, failed, nothing collected."""
+
+Event = dict[str, Any]
+"""One line: what happened, by ``event``, and what goes with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of one test for the rows of an experiment."""
+
+    experiment: int
+    test: str
+    stand: str
+    """Why it could not be run (``not collected``, ``external``), or empty."""
+    reason: str
+    pool: tuple[str, ...]
+    """Collected tests that it could mean, if it was not collected."""
+    runs: Mapping[int, tuple[Run, ...]]
+    """By the number of the row."""
+    held: str = ""
+    """How far the code was held, if the test passes only where it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """A test that pytest collects."""
+
+    test: str
+    markers: tuple[str, ...]
+    """What its ``branch`` markers say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a test takes when nothing is inverted."""
+
+    test: str
+    passed: bool
+    slots: frozenset[int]
+    at_import: frozenset[int]
+    """Slots of outcomes that were taken before any test ran."""
+    seconds: float
+    external: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What was seen while tests were run under coverage, nothing inverted."""
+
+    files: tuple[Path, ...]
+    """Coverage's data, one file a worker."""
+    passed: frozenset[str]
+    """Tests that were run, and passed."""
+    taken: frozenset[int]
+    """Slots of all outcomes that any process took, whether coverage saw it or not."""
+    bare: frozenset[int]
+    """Numbers of the files that some process ran without weaving."""
+    blind: bool
+    """Some child process could not be looked at."""
+
+
+def events_of(stream: IO[bytes], is_alive: Callable[[], bool]) -> Generator[Event, None, bool]:
+    """Yield what a session tells, until it says that it is finished or is gone.
+
+    The end of the stream is not waited for: a daemon that the project starts may hold it open.
+    """
+    unread = b""
+    while True:
+        ready, _, _ = select.select([stream], [], [], _LOOK_EVERY)
+        if not ready and not is_alive():
+            return False
+        piece = os.read(stream.fileno(), _PIECE) if ready else b""
+        if ready and not piece:
+            return False
+        *lines, unread = (unread + piece).split(b"\n")
+        for line in lines:
+            event = json.loads(line)
+            yield event
+            if event["event"] == "finished":
+                return event["status"] in _FINISHED
+
+
+def collected(event: Event) -> Iterator[Collected]:
+    """Read which tests a worker collected."""
+    return (Collected(test, tuple(ids)) for test, ids in event["tests"])
+
+
+def taken(event: Event) -> Taken:
+    """Read what a test took in its suite."""
+    return Taken(
+        event["test"],
+        event["passed"],
+        frozenset(event["taken"]),
+        frozenset(event["at_import"]),
+        event["seconds"],
+        event["external"],
+    )
+
+
+def looked(event: Event) -> Iterator[Taken]:
+    """Read what some tests took, each run alone."""
+    for test, passed, slots, seconds in event["tests"]:
+        yield Taken(test, passed, frozenset(slots), frozenset(), seconds)
+
+
+def tried(event: Event) -> Iterator[Tried]:
+    """Read what came of an experiment, test by test."""
+    for each in event["tests"]:
+        yield Tried(
+            event["number"],
+            each["test"],
+            each["stand"],
+            each["reason"],
+            tuple(each.get("pool", ())),
+            {row["number"]: tuple(_run(run) for run in row["runs"]) for row in each["rows"]},
+        )
+
+
+def _run(told: Event) -> Run:
+    killer = told.get("killer")
+    return Run(
+        test=told["test"],
+        inverted=told["inverted"],
+        ending=Ending(told["ending"]),
+        phase=told.get("phase", ""),
+        exception=told.get("exception", ""),
+        message=told.get("message", ""),
+        where=told.get("where", ""),
+        killer=Killer(killer) if killer else None,
+        reached=told["reached"],
+        cold=told["cold"],
+        seconds=told.get("seconds", 0.0),
+        cpu=told.get("cpu", 0.0),
+        notes=tuple(told.get("notes", ())),
+        counted=told.get("counted", True),
+        unwatched=tuple(told.get("unwatched", ())),
+    )
