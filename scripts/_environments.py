@@ -129,6 +129,21 @@ class Environment:
         must([self.python, "-m", "pip", "install", "-q", *words], cwd=cwd, environ=environ)
 
 
+def gate_command(environment: Environment, *, cold: bool = False) -> list[str | Path]:
+    """Give the words that call the gate of an environment.
+
+    Args:
+        environment: Has invertgate.
+        cold: As where there is no fork: every run gets a fresh process.
+    """
+    if cold:
+        return [environment.python, "-c", _WITHOUT_FORK]
+    return [environment.command("invertgate")]
+
+
+_WITHOUT_FORK: Final = "import os; del os.fork; from invertgate.cli import main; main()"
+
+
 def make_environment(
     folder: Path,
     python: Path,

@@ -24,14 +24,29 @@ HEADINGS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """How the gate is called."""
+
+    workers: int
+    cold: bool = False
+    """Every run gets a fresh process, as where there is no fork."""
+
+    @property
+    def name(self) -> str:
+        """Name it, as its files and the columns of the table are called."""
+        return f"{self.workers}-cold" if self.cold else str(self.workers)
+
+
+@dataclass(frozen=True, slots=True)
 class GateRun:
-    """One call of the gate with one number of workers."""
+    """One call of the gate."""
 
     workers: int
     seconds: float
     cpu: float
     counts: dict[str, int]
     """Rows by verdict."""
+    cold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +59,7 @@ class Result:
     bind_seconds: float
     runs: tuple[GateRun, ...]
     differences: tuple[str, ...]
-    """Rows whose verdict depends on the number of workers."""
+    """Rows whose verdict depends on the number of workers, or on forks."""
     oracle_rows: int
     disagreements: int
 
@@ -54,23 +69,23 @@ class Result:
         return not self.differences and not self.disagreements
 
 
-def gate_run(report: Mapping[str, Any], workers: int, seconds: float, cpu: float) -> GateRun:
+def gate_run(report: Mapping[str, Any], way: Way, seconds: float, cpu: float) -> GateRun:
     """Take out of a report what the table shows."""
     counts = Counter(str(row["verdict"]) for row in report["rows"])
-    return GateRun(workers, seconds, cpu, dict(counts))
+    return GateRun(way.workers, seconds, cpu, dict(counts), way.cold)
 
 
-def differences(reports: Mapping[int, Mapping[str, Any]]) -> tuple[str, ...]:
-    """Name the rows that do not get the same verdict from every number of workers."""
-    said: dict[str, dict[int, str]] = {}
-    for workers, report in reports.items():
+def differences(reports: Mapping[Way, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Name the rows that do not get the same verdict in every way."""
+    said: dict[str, dict[Way, str]] = {}
+    for way, report in reports.items():
         for row in report["rows"]:
             verdict = f"{row['verdict']} by {row['test'] or 'nothing'}"
-            said.setdefault(f"{row['path']}:{row['id']}", {})[workers] = verdict
+            said.setdefault(f"{row['path']}:{row['id']}", {})[way] = verdict
     return tuple(
-        f"{row}: " + ", ".join(f"{by.get(workers)} ({workers} workers)" for workers in reports)
+        f"{row}: " + ", ".join(f"{by.get(way)} (workers: {way.name})" for way in reports)
         for row, by in said.items()
-        if len({by.get(workers) for workers in reports}) > 1
+        if len({by.get(way) for way in reports}) > 1
     )
 
 
@@ -122,7 +137,7 @@ def _cells(result: Result) -> list[str]:
         f"{result.bind_seconds:.0f}",
         " / ".join(f"{run.seconds:.1f}" for run in result.runs),
         " / ".join(f"{run.cpu:.1f}" for run in result.runs),
-        " / ".join(str(run.workers) for run in result.runs),
+        " / ".join(Way(run.workers, run.cold).name for run in result.runs),
         str(result.oracle_rows),
         str(result.disagreements + len(result.differences)),
     ]

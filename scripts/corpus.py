@@ -2,8 +2,9 @@
 
 For each pair of ``corpus.csv`` the two releases become a repository of two commits with an
 environment. ``invertgate bind`` looks for tests, ``invertgate run --changed`` judges the rows with
-each number of workers, and the oracle judges a sample of the verdicts. All of it is kept in the
-work folder, so that a second call only does what has to be done anew.
+each number of workers, with ``--cold`` once more in fresh processes only, and the oracle judges a
+sample of the verdicts. All of it is kept in the work folder, so that a second call only does what
+has to be done anew.
 """
 
 import argparse
@@ -16,9 +17,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from _environments import Finished, ScriptError, find_python, must, run
+from _environments import Finished, ScriptError, find_python, gate_command, must, run
 from _pairs import PYTHON_MINOR, Workplace, choose, prepare, read_pairs, restore, run_tests
-from _results import Result, differences, gate_run, line, load, markdown, rotated, save
+from _results import (
+    GateRun,
+    Result,
+    Way,
+    differences,
+    gate_run,
+    line,
+    load,
+    markdown,
+    rotated,
+    save,
+)
 
 PROJECT: Final = Path(__file__).resolve().parents[1]
 ORACLE: Final = Path(__file__).with_name("oracle.py")
@@ -31,7 +43,7 @@ SAID_SOMETHING: Final = frozenset({0, 1, 3, 4, 8})
 class Wishes:
     """What is asked of each pair."""
 
-    workers: tuple[int, ...]
+    ways: tuple[Way, ...]
     oracle_rows: int | None
     seed: int
     rotate: int
@@ -75,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--all", action="store_true", help="all pairs")
     parser.add_argument("--work", type=Path, default=PROJECT / ".corpus", help="keeps everything")
     parser.add_argument("--workers", default="1,2", help="numbers of workers to compare")
+    parser.add_argument("--cold", action="store_true", help="compare with fresh processes too")
     parser.add_argument("--oracle-rows", type=int, help="let the oracle judge only so many rows")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
     parser.add_argument("--rotate", type=int, default=0, metavar="K", help="claim wrong tests")
@@ -87,8 +100,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _wishes(options: argparse.Namespace) -> Wishes:
+    warm = [Way(int(number)) for number in options.workers.split(",")]
+    cold = [Way(max(way.workers for way in warm), cold=True)] if options.cold else []
     return Wishes(
-        workers=tuple(int(number) for number in options.workers.split(",")),
+        ways=(*warm, *cold),
         oracle_rows=options.oracle_rows,
         seed=options.seed,
         rotate=options.rotate,
@@ -114,17 +129,9 @@ def _try_gate(workplace: Workplace, work: Path, wishes: Wishes) -> Result:
     """
     _install_gate(workplace, work)
     bind_seconds = _fill_table(workplace, wishes)
-    reports: dict[int, dict[str, Any]] = {}
-    runs = []
-    for workers in wishes.workers:
-        flags = ["--workers", str(workers), "--json"]
-        finished = _call_gate(workplace, ["run", "--changed", *flags], wishes.limit)
-        reports[workers] = json.loads(finished.output)
-        _keep(workplace, f"run-{workers}.json", finished.output)
-        runs.append(gate_run(reports[workers], workers, finished.seconds, finished.cpu))
-    different = differences(reports)
+    runs, different = _judge(workplace, wishes)
     print("\n".join(different), end="\n" if different else "", flush=True)
-    judged, disagreements = _ask_oracle(workplace, f"run-{wishes.workers[0]}.json", wishes)
+    judged, disagreements = _ask_oracle(workplace, f"run-{wishes.ways[0].name}.json", wishes)
     if wishes.nearest and not wishes.rotate and (workplace.folder / "bind.json").exists():
         more_judged, more_disagreements = _ask_oracle(workplace, "bind.json", wishes)
         judged, disagreements = judged + more_judged, disagreements + more_disagreements
@@ -132,7 +139,7 @@ def _try_gate(workplace: Workplace, work: Path, wishes: Wishes) -> Result:
         pair=workplace.pair.name,
         claims="rotated" if wishes.rotate else "bind",
         bind_seconds=bind_seconds,
-        runs=tuple(runs),
+        runs=runs,
         differences=different,
         oracle_rows=judged,
         disagreements=disagreements,
@@ -141,6 +148,19 @@ def _try_gate(workplace: Workplace, work: Path, wishes: Wishes) -> Result:
     restore(workplace)
     print(line(result), flush=True)
     return result
+
+
+def _judge(workplace: Workplace, wishes: Wishes) -> tuple[tuple[GateRun, ...], tuple[str, ...]]:
+    """Run the gate in every way; give what each cost, and what they do not agree on."""
+    reports: dict[Way, dict[str, Any]] = {}
+    runs = []
+    for way in wishes.ways:
+        words = ["run", "--changed", "--workers", str(way.workers), "--json"]
+        finished = _call_gate(workplace, words, wishes.limit, cold=way.cold)
+        reports[way] = json.loads(finished.output)
+        _keep(workplace, f"run-{way.name}.json", finished.output)
+        runs.append(gate_run(reports[way], way, finished.seconds, finished.cpu))
+    return tuple(runs), differences(reports)
 
 
 def _install_gate(workplace: Workplace, work: Path) -> None:
@@ -172,7 +192,7 @@ def _fill_table(workplace: Workplace, wishes: Wishes) -> float:
         shutil.copy(kept, table)
     else:
         tests = [word for path in workplace.pair.tests for word in ("--tests", path)]
-        flags = ["--workers", str(max(wishes.workers)), "--json"]
+        flags = ["--workers", str(max(way.workers for way in wishes.ways)), "--json"]
         finished = _call_gate(workplace, ["bind", *tests, *flags], wishes.limit)
         _keep(workplace, "bind.json", finished.output)
         shutil.copy(table, kept)
@@ -183,11 +203,13 @@ def _fill_table(workplace: Workplace, wishes: Wishes) -> float:
     return seconds
 
 
-def _call_gate(workplace: Workplace, words: Sequence[str], limit: float) -> Finished:
+def _call_gate(
+    workplace: Workplace, words: Sequence[str], limit: float, *, cold: bool = False
+) -> Finished:
     command, *rest = words
     include = f"{workplace.pair.sources}/**/*.py"
-    gate = workplace.environment.command("invertgate")
-    argv: list[str | Path] = [gate, command, "--base", "main", "--include", include, *rest]
+    gate = gate_command(workplace.environment, cold=cold)
+    argv: list[str | Path] = [*gate, command, "--base", "main", "--include", include, *rest]
     finished = run(argv, cwd=workplace.repository, limit=limit)
     _keep(workplace, f"{command}-errors.txt", finished.errors)
     if finished.returncode not in SAID_SOMETHING or not finished.output.startswith("{"):
@@ -206,7 +228,7 @@ def _ask_oracle(workplace: Workplace, report: str, wishes: Wishes) -> tuple[int,
     python = workplace.environment.python
     argv: list[str | Path] = [python, ORACLE, workplace.repository, "--python", python]
     argv += ["--report", workplace.folder / report, "--json", answers, "--seed", str(wishes.seed)]
-    argv += ["--jobs", str(max(wishes.workers))]
+    argv += ["--jobs", str(max(way.workers for way in wishes.ways))]
     if wishes.oracle_rows is not None:
         argv += ["--sample", str(wishes.oracle_rows)]
     answers.unlink(missing_ok=True)

@@ -4,7 +4,18 @@ import corpus
 import pytest
 from _environments import ScriptError
 from _pairs import choose, read_pairs
-from _results import HEADINGS, Result, differences, gate_run, line, load, markdown, rotated, save
+from _results import (
+    HEADINGS,
+    Result,
+    Way,
+    differences,
+    gate_run,
+    line,
+    load,
+    markdown,
+    rotated,
+    save,
+)
 
 
 def report(*rows: tuple[str, str]) -> dict[str, object]:
@@ -17,8 +28,10 @@ RESULT = Result(
     claims="bind",
     bind_seconds=3.4,
     runs=(
-        gate_run(report(("1", "bound"), ("2", "exempt"), ("3", "weak")), 1, 2.0, 1.5),
-        gate_run(report(("1", "bound"), ("2", "exempt"), ("3", "weak")), 2, 1.2, 1.6),
+        gate_run(report(("1", "bound"), ("2", "exempt"), ("3", "weak")), Way(1), 2.0, 1.5),
+        gate_run(
+            report(("1", "bound"), ("2", "exempt"), ("3", "weak")), Way(2, cold=True), 1.2, 1.6
+        ),
     ),
     differences=(),
     oracle_rows=2,
@@ -53,14 +66,22 @@ def test_unknown_pair_on_the_command_line_is_a_usage_error() -> None:
 def test_verdicts_that_depend_on_the_number_of_workers_are_named() -> None:
     one, two = report(("1", "bound"), ("2", "weak")), report(("1", "bound"), ("2", "bound"))
 
-    assert differences({1: one, 2: one}) == ()
-    assert differences({1: one, 2: two}) == (
-        "a.py:2: weak by t::x (1 workers), bound by t::x (2 workers)",
+    assert differences({Way(1): one, Way(2): one}) == ()
+    assert differences({Way(1): one, Way(2): two}) == (
+        "a.py:2: weak by t::x (workers: 1), bound by t::x (workers: 2)",
+    )
+
+
+def test_verdicts_that_depend_on_forks_are_named() -> None:
+    warm, cold = report(("1", "bound")), report(("1", "unproven"))
+
+    assert differences({Way(2): warm, Way(2, cold=True): cold}) == (
+        "a.py:1: bound by t::x (workers: 2), unproven by t::x (workers: 2-cold)",
     )
 
 
 def test_row_that_only_one_run_has_is_a_difference() -> None:
-    assert len(differences({1: report(("1", "bound")), 2: report()})) == 1
+    assert len(differences({Way(1): report(("1", "bound")), Way(2): report()})) == 1
 
 
 def test_rotated_rows_claim_the_tests_of_others() -> None:
@@ -80,7 +101,7 @@ def test_result_is_read_as_it_was_saved(tmp_path: Path) -> None:
 def test_line_and_table_show_all_of_a_result() -> None:
     assert line(RESULT).startswith("pair h11, outcomes 3, bound 1, weak 1, unreached 0, unbound 0")
     assert markdown([RESULT]).splitlines()[2] == (
-        "| h11 | 3 | 1 | 1 | 0 | 0 | 0 | 1 | 3 | 2.0 / 1.2 | 1.5 / 1.6 | 1 / 2 | 2 | 0 |"
+        "| h11 | 3 | 1 | 1 | 0 | 0 | 0 | 1 | 3 | 2.0 / 1.2 | 1.5 / 1.6 | 1 / 2-cold | 2 | 0 |"
     )
     assert len(markdown([]).splitlines()[0].split(" | ")) == len(HEADINGS)
 
