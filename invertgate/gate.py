@@ -13,7 +13,7 @@ from invertgate.model import Result, Row, Verdict
 from invertgate.patch.git import Repository, open_repository
 from invertgate.policy_files import changes_lists, policy_file_notes
 from invertgate.report import store
-from invertgate.report.build import build, with_mutants
+from invertgate.report.build import build, stopped_early, with_mutants
 from invertgate.report.document import Facts, Gone, Report
 from invertgate.request import Request
 from invertgate.survey import ProjectSurvey, Survey, survey
@@ -23,7 +23,7 @@ from invertgate.table.store import write_file
 
 
 @dataclass(slots=True)
-class _Found:
+class Found:
     """What is found project by project."""
 
     results: list[Result] = field(default_factory=list)
@@ -34,6 +34,8 @@ class _Found:
     tables: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
     projects: dict[str, str] = field(default_factory=dict)
+    left: str = ""
+    """Why rows were left without a verdict; empty if none was."""
 
 
 def run(request: Request) -> Report:
@@ -44,7 +46,7 @@ def run(request: Request) -> Report:
     Raises:
         InvertgateError: It cannot be judged; the message says what to do.
     """
-    report = _reported(request, _judged, judged=not request.list_only)
+    report = reported(request, _judged, judged=not request.list_only)
     if request.list_only and report.exit_code == ExitCode.FINDINGS:
         return replace(report, exit_code=ExitCode.OK)  # a list is an answer, not a judgement
     return report
@@ -61,17 +63,36 @@ def table(request: Request, *, write: bool) -> Report:
         InvertgateError: They cannot be compared; the message says what to do.
     """
     compare = _written if write else _compared
-    return _reported(request, compare, judged=False)
+    return reported(request, compare, judged=False)
 
 
-def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
+def reported(
+    request: Request,
+    examine: "Examine",
+    *,
+    judged: bool,
+    prepare: "Prepare" = lambda seen: seen,
+    remember: "Remember | None" = None,
+) -> Report:
+    """Examine all projects, and write the report of what is found.
+
+    Args:
+        request: What the user asked for.
+        examine: What is done with each project.
+        judged: Whether anything is judged by that.
+        prepare: What is made of the survey before.
+        remember: What is done with a complete report; by default it is kept for comparisons.
+
+    Raises:
+        InvertgateError: It cannot be done; the message says what to do.
+    """
     started, cpu = time.monotonic(), _cpu()
     facts = Facts(request.command, datetime.now(UTC).isoformat(timespec="seconds"), judged=judged)
     repository = open_repository(request.root, request.environment)
     folder = repository.top / store.FOLDER
     with store.opened(folder, facts):
-        seen = replace(survey(request, repository), shard=request.shard)
-        found = _Found(notes=[*seen.notes, *policy_file_notes(seen)])
+        seen = prepare(replace(survey(request, repository), shard=request.shard))
+        found = Found(notes=[*seen.notes, *policy_file_notes(seen)])
         for project in seen.projects:
             found.projects |= dict.fromkeys(
                 (outcome.path for outcome in project.outcomes), project.folder or "."
@@ -88,6 +109,7 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
             written=tuple(found.written),
             notes=tuple(dict.fromkeys(found.notes)),
             tree=found.trees.pop() if len(found.trees) == 1 else "",
+            complete=not found.left,
         )
         report = build(
             seen.patch,
@@ -103,10 +125,12 @@ def _reported(request: Request, examine: "Examine", *, judged: bool) -> Report:
 
             report = with_mutants(report, _mutants(seen))
             report = with_advice(request, seen, report, found.results)
-        if judged and report.rows:
-            report = _remembered(request, repository, report)
+        if found.left:
+            report = stopped_early(report, found.left)
+        elif judged and report.rows:
+            report = (remember or _remembered)(request, repository, report)
         store.write(report, folder)
-        if judged and report.rows:
+        if judged and report.rows and report.complete:
             from invertgate.resume import finished  # noqa: PLC0415  # nothing new: not needed
 
             finished(request, folder)
@@ -146,7 +170,7 @@ def _of_whole(request: Request, seen: Survey, facts: Facts) -> Facts:
     return replace(facts, whole=whole_digest(request, seen), shard=shard)
 
 
-def _waive(request: Request, seen: Survey, found: _Found) -> None:
+def _waive(request: Request, seen: Survey, found: Found) -> None:
     """Let waivers count, where there is a row or the patch changes a list."""
     if not found.results and not changes_lists(seen):
         return
@@ -164,7 +188,7 @@ def _cpu() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def _judged(request: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:
+def _judged(request: Request, seen: Survey, project: ProjectSurvey, found: Found) -> None:
     """Judge the rows of one project."""
     matched = seen.matched(project)
     if matched.rows and not request.list_only:
@@ -183,7 +207,7 @@ def _claimed(matched: Matched) -> list[Row]:
     return [row for row in matched.rows if row.claims]
 
 
-def _note(project: ProjectSurvey, matched: Matched, found: _Found) -> None:
+def _note(project: ProjectSurvey, matched: Matched, found: Found) -> None:
     found.rows += matched.rows
     locked_out = {result.key for result in found.results if result.verdict is Verdict.LOCKED_OUT}
     found.results += (result for result in matched.unbound if result.key not in locked_out)
@@ -201,7 +225,7 @@ def _note(project: ProjectSurvey, matched: Matched, found: _Found) -> None:
 
 
 def _write_stub(
-    request: Request, seen: Survey, project: ProjectSurvey, matched: Matched, found: _Found
+    request: Request, seen: Survey, project: ProjectSurvey, matched: Matched, found: Found
 ) -> None:
     """Write a table to be filled in, where there is neither a table nor a claim."""
     whole_patch = not (request.head or request.paths or request.ids or request.shard)
@@ -212,7 +236,7 @@ def _write_stub(
     found.tables.append(project.table_path)
 
 
-def _compared(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:
+def _compared(_: Request, seen: Survey, project: ProjectSurvey, found: Found) -> None:
     """Lay outcomes and table beside each other."""
     matched = seen.matched(project)
     if matched.unbound:
@@ -222,7 +246,7 @@ def _compared(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) -
     _note(project, matched, found)
 
 
-def _written(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) -> None:
+def _written(_: Request, seen: Survey, project: ProjectSurvey, found: Found) -> None:
     """Bring a table up to date, and lay it beside the outcomes."""
     new = seen.updated(project)
     if project.has_table or new.entries:
@@ -231,12 +255,14 @@ def _written(_: Request, seen: Survey, project: ProjectSurvey, found: _Found) ->
     _note(project, seen.matched(project), found)
 
 
-def _write(seen: Survey, project: ProjectSurvey, new: document.Table, found: _Found) -> None:
+def _write(seen: Survey, project: ProjectSurvey, new: document.Table, found: Found) -> None:
     path = project.table_path
     top = seen.repository.top
     if write_file(top / path, document.write(new, Path(path).suffix), top):
         found.written.append(path)
 
 
-Examine = Callable[[Request, Survey, ProjectSurvey, _Found], None]
+Examine = Callable[[Request, Survey, ProjectSurvey, Found], None]
 """What is done with each project."""
+Prepare = Callable[[Survey], Survey]
+Remember = Callable[[Request, Repository, Report], Report]

@@ -192,6 +192,20 @@ def failed(facts: Facts, exit_code: ExitCode, error: str = "") -> Report:
     )
 
 
+def stopped_early(report: Report, why: str) -> Report:
+    """Return the report of a run that ended by itself before every row had a verdict.
+
+    It is not complete. It ends as its rows do, and not better than unproven.
+
+    Args:
+        report: With rows that have no verdict.
+        why: What stopped it, and how much is left.
+    """
+    codes = {exit_code_of(report.rows, report.not_parsed), ExitCode.UNPROVEN}
+    worst = next(code for code in WORST_FIRST if code in codes)
+    return replace(report, complete=False, error=why, exit_code=worst)
+
+
 def _excerpts(patch: Patch, outcomes: Iterable[Outcome]) -> dict[Key, Excerpt]:
     """Cut the outcomes out of their files; reading source is for patches that have outcomes."""
     by_path: dict[str, list[Outcome]] = {}
