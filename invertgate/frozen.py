@@ -70,8 +70,9 @@ def flaky_tests(
         max_days: How many days from today an entry may still live.
 
     Raises:
-        UsageError: A list that is judged is malformed. A malformed one at the merge base gives way
-            to the judged one, and that is told: or else nobody could mend it.
+        UsageError: A list that is judged is malformed. A malformed one at the merge base freezes
+            nothing, and that is told: or else nobody could mend it. The judged one does not take
+            its place, as the patch wrote it.
     """
     live: list[Entry] = []
     notes: list[str] = []
@@ -79,11 +80,12 @@ def flaky_tests(
         judged = quarantine.read(_content(repository, head, path), path, today, max_days)
         counting = judged
         if base:
+            counting = ()
             try:
                 source = repository.blob_at(base, path) or b""
                 counting = quarantine.read(source, path, today, max_days)
             except UsageError as error:
-                notes.append(f"at the merge base, {error}; the judged list counts instead")
+                notes.append(f"at the merge base, {error}; no test is frozen until that is mended")
             notes += _changes(path, counting, judged)
         live += quarantine.live_entries(counting, today)
     return Lists(tuple(live), folder, tuple(notes))
