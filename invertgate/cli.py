@@ -22,6 +22,7 @@ from invertgate.cli_author import COMMANDS as AUTHOR
 from invertgate.cli_flags import flags
 from invertgate.cli_lanes import COMMANDS as LANES
 from invertgate.cli_nightly import COMMANDS as NIGHTLY
+from invertgate.cli_nightly import large_flags, large_taken
 from invertgate.cli_report import COMMANDS as REPORT
 from invertgate.cli_report import Wanted, format_flags, give, of_run, promised, show, taken
 from invertgate.cli_setup import COMMANDS as SETUP
@@ -180,6 +181,7 @@ for _command in (*AUTHOR, *LANES, *NIGHTLY, *REPORT, *SETUP):
 @click.option(
     "--against-base", is_flag=True, help="Advice: do the tests pass on the base's source too?"
 )
+@large_flags
 @click.option(
     "--no-resume", is_flag=True, help="Judge again what a run that was killed has judged."
 )
@@ -214,11 +216,13 @@ def run(  # noqa: PLR0913 (click hands over one by one what may be said)
     if changed and paths:
         raise click.UsageError("choose --changed or PATH: with PATH all outcomes count as new")
     wanted = Wanted(taken(overrides))
+    large = large_taken(overrides)
     if as_json and wanted.takes_stdout:
         raise click.UsageError("--json and another format both write to standard output")
     request = _request(overrides, paths=paths, ids=ids, head=head, list_only=list_only)
     request = replace(request, policy=PolicySource(policy), against_base=against_base)
     request = replace(request, shard=_shard(shard), resume=not no_resume)
+    request = replace(request, deep=large.deep)
     if not list_only:
         wanted = of_run(wanted.targets, request.environment, annotations=not no_annotations)
     display = Display(as_json=as_json, verbose=verbose, beside=wanted.takes_stdout)

@@ -7,8 +7,8 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, MutableMapping
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
@@ -25,6 +25,41 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Action = Callable[[UseCases], int]
+Command = Callable[..., Action]
+
+_DEEP_MOST: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Large:
+    """What was asked for with :func:`large_flags`."""
+
+    deep: int = 0
+    """How many of mutmut's changes are tried in each bound row; 0 is none."""
+
+
+def large_flags(function: Command) -> Command:
+    """Add the flags for what takes its time; :func:`large_taken` reads them."""
+    limit = click.option(
+        "--deep-limit",
+        type=click.IntRange(1, 1000),
+        metavar="N",
+        help=f"Changes that --deep tries in each row, at most.  [default: {_DEEP_MOST}]",
+    )
+    deep = click.option(
+        "--deep", is_flag=True, help="Advice: try mutmut's small changes within bound rows too."
+    )
+    return deep(limit(function))
+
+
+def large_taken(values: MutableMapping[str, object]) -> Large:
+    """Take what :func:`large_flags` added out of what a command was given."""
+    deep, limit = values.pop("deep"), values.pop("deep_limit")
+    if limit is not None and not deep:
+        raise click.UsageError("--deep-limit says how much --deep tries; give both")
+    most = limit if isinstance(limit, int) else _DEEP_MOST
+    return Large(deep=most if deep else 0)
+
 
 _history = click.option(
     "--history",

@@ -89,6 +89,10 @@ def reported(
     started, cpu = time.monotonic(), _cpu()
     facts = Facts(request.command, datetime.now(UTC).isoformat(timespec="seconds"), judged=judged)
     repository = open_repository(request.root, request.environment)
+    if request.deep:
+        from invertgate.deepening import ready  # noqa: PLC0415  # seldom asked for
+
+        ready()
     folder = repository.top / store.FOLDER
     with store.opened(folder, facts):
         seen = prepare(replace(survey(request, repository), shard=request.shard))
@@ -125,6 +129,10 @@ def reported(
 
             report = with_mutants(report, _mutants(seen))
             report = with_advice(request, seen, report, found.results)
+        if judged and request.deep:
+            from invertgate.deepening import with_depth  # noqa: PLC0415  # seldom asked for
+
+            report = with_depth(request, seen, report)
         if found.left:
             report = stopped_early(report, found.left)
         elif judged and report.rows:

@@ -41,6 +41,8 @@ class Request:
     """Judge only this part of the rows; None means all."""
     against_base: bool = False
     """Run the claimed tests on the base's source too."""
+    deep: int = 0
+    """How many of mutmut's changes are tried in each bound row, at most; 0 is none."""
     resume: bool = True
     """Take over what a run of the very same things said before it was ended."""
     environment: Mapping[str, str] = field(default_factory=dict)

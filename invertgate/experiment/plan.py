@@ -24,6 +24,8 @@ class WovenFile:
     sha256: str
     decisions: tuple[tuple[str, int, int, int], ...]
     """Kind, line and column of the anchor, slot on the board."""
+    versions: tuple[tuple[int, int, str, int, str], ...] = ()
+    """Line, column and part of a statement, slot, the text of its other version."""
 
 
 @dataclass(frozen=True, slots=True)

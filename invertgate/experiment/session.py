@@ -13,7 +13,7 @@ from typing import Final
 from invertgate import process
 from invertgate.experiment.plan import Experiment, WovenFile
 from invertgate.experiment.told import (
-    Collected,
+    Collection,
     Event,
     Measurement,
     Taken,
@@ -77,10 +77,14 @@ def write_boot(place: Place, files: Sequence[WovenFile], slots: int) -> None:
         "original": str(place.original),
         "name": place.name,
         "kept_out": list(place.kept_out),
-        "files": [(each.number, each.path, each.sha256, each.decisions) for each in files],
+        "files": [_file(each) for each in files],
         "slots": slots,
     }
     settings.write_boot(str(place.scratch), told)
+
+
+def _file(file: WovenFile) -> tuple[object, ...]:
+    return (file.number, file.path, file.sha256, file.decisions, file.versions)
 
 
 def conduct(
@@ -142,17 +146,17 @@ def look(
                 yield from looked(event)
 
 
-def collect(place: Place, tests: Sequence[str]) -> tuple[Collected, ...]:
+def collect(place: Place, tests: Sequence[str]) -> Collection:
     """Collect tests in one worker, without running any.
 
     Raises:
         SessionError: pytest did not come to its end.
     """
     alone = replace(place, workers=1)
-    found: tuple[Collected, ...] = ()
+    found = Collection()
     for event in run_session(alone, {"mode": "collect"}, tests):
         if event["event"] == "collected":
-            found = tuple(collected(event))
+            found = collected(event)
     return found
 
 

@@ -149,6 +149,10 @@ class Loading:
                 warnings.simplefilter("ignore")
                 tree = ast.parse(source, path)
                 weave(tree, slots_of(file.decisions))
+                if file.versions:
+                    from .vary import vary
+
+                    vary(tree, file.versions)
                 rewrite = self.asserting.get(path)
                 if rewrite is not None:
                     rewrite(tree, source, path)
@@ -184,8 +188,11 @@ class Loading:
             source = source.encode("utf-8", "surrogatepass")
         if not isinstance(source, bytes) or len(source) not in self._sizes:
             return
-        for path, file in self._files.items():
-            if _content(path) == source:
+        import hashlib
+
+        digest = hashlib.sha256(source).hexdigest()  # to read the files would count as opening them
+        for file in self._files.values():
+            if file.sha256 == digest:
                 self._compiled.setdefault(os.fsdecode(name), []).append(file)  # type: ignore[arg-type]
 
 

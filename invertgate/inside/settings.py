@@ -40,7 +40,12 @@ class WovenFile:
     """A file whose decisions can be inverted."""
 
     def __init__(
-        self, number: int, path: str, sha256: str, decisions: list[tuple[str, int, int, int]]
+        self,
+        number: int,
+        path: str,
+        sha256: str,
+        decisions: list[tuple[str, int, int, int]],
+        versions: list[tuple[int, int, str, int, str]] | tuple[()] = (),
     ) -> None:
         self.number = number
         self.path = path.replace("/", os.sep)
@@ -48,6 +53,8 @@ class WovenFile:
         self.sha256 = sha256
         self.decisions = decisions
         """Kind, line and column of the anchor, slot."""
+        self.versions = versions
+        """Line, column and part of a statement, slot, the text of its other version."""
 
 
 class Boot:

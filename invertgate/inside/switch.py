@@ -23,6 +23,7 @@ PROBE_HANDLER = "invertgate handler"
 PROBE_STAR_HANDLER = "invertgate star handler"
 PROBE_BODY = "invertgate body"
 PROBE_GUARD = "invertgate guard"
+PROBE_VERSION = "invertgate version"
 EVERYTHING = "invertgate everything"
 """Names of builtins that are no identifiers, so that nothing in user code can shadow them."""
 
@@ -32,6 +33,8 @@ FLAG_LOST_CHILD = 0
 """A Python child process was started that cannot have the switch."""
 FLAG_OLD_PYTHON = 1
 """A child process runs a Python on which nothing is woven."""
+FLAG_UNSEEN = 2
+"""Something was done of which it cannot be told what it read."""
 FLAGS = (FLAG_LOST_CHILD, FLAG_OLD_PYTHON)
 _INVERTED = 3
 """How many slots are inverted; they follow one another."""
@@ -199,6 +202,10 @@ class Switch:
         """Return the truth of a guard, False if its case is inverted."""
         return truth and self.body(slot)
 
+    def version(self, slot: int) -> bool:
+        """Tell whether another version of a statement or expression takes its place."""
+        return not self.body(slot)
+
     def handler(self, slot: int, expected: object) -> object:
         """Return what a handler expects, or nothing at all if it fits and is inverted."""
         return self._expect(slot, expected, _fits(sys.exception(), expected))
@@ -257,6 +264,7 @@ def install() -> None:
     names[PROBE_STAR_HANDLER] = SWITCH.star_handler
     names[PROBE_BODY] = SWITCH.body
     names[PROBE_GUARD] = SWITCH.guard
+    names[PROBE_VERSION] = SWITCH.version
     names[EVERYTHING] = BaseException
 
 

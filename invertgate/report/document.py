@@ -86,6 +86,29 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True)
+class Survivor:
+    """A small change within a bound row that no test of it notices; it may be equivalent."""
+
+    line: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deep:
+    """What mutmut's operators do to a bound row, by its tests (``--deep``); advice only."""
+
+    tried: int
+    noticed: int
+    not_run: int
+    """Changes in code that no test of the row runs."""
+    undecided: int
+    left_out: int
+    """Changes beyond the most that was asked for."""
+    survivors: tuple[Survivor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ReportRow:
     """One outcome, or one row of the table that no outcome answers, and what is said of it."""
 
@@ -145,6 +168,8 @@ class ReportRow:
     """What would help, in sentences."""
     by_machine: dict[str, Verdict] = field(default_factory=dict)
     """In a report of several machines: what each of them says."""
+    deep: Deep | None = None
+    """Which small changes within the row survive; null if nobody asked, or it is not bound."""
 
     @property
     def name(self) -> str:

@@ -61,6 +61,8 @@ WITH_RUNS: Final = frozenset({Verdict.RED, Verdict.UNPROVEN})
 """Verdicts whose runs are shown unasked."""
 
 PATHS_SHOWN: Final = 3
+ROWS_SHOWN: Final = 20
+CHANGES_SHOWN: Final = 3
 
 
 def show_report(report: Report, console: Console, *, verbose: bool = False) -> None:
@@ -80,6 +82,7 @@ def show_report(report: Report, console: Console, *, verbose: bool = False) -> N
             _group(page, verdict, rows, verbose=verbose)
     _weak_tests(page, report)
     _on_base(page, report)
+    _survivors(page, report, verbose=verbose)
     _files(page, report, verbose=verbose)
     _ending(page, report)
 
@@ -242,6 +245,24 @@ def _on_base(page: Page, report: Report) -> None:
         page.line(visible(test), indent=2)
     if passing:
         page.prose("advice", "they do not show what this patch changes", indent=2)
+
+
+def _survivors(page: Page, report: Report, *, verbose: bool) -> None:
+    """Show which small changes no test notices: a list to choose from, and nothing to work off."""
+    rows = [(row, row.deep.survivors) for row in report.rows if row.deep and row.deep.survivors]
+    if not rows:
+        return
+    changes = counted(sum(len(survivors) for _, survivors in rows), "small change")
+    within = counted(len(rows), "bound row")
+    page.line(f"\n{changes} in {within} that no test notices (advice; some may be harmless)", "bold")
+    for row, survivors in rows if verbose else rows[:ROWS_SHOWN]:
+        page.line(_listed(row), indent=2)
+        for each in survivors if verbose else survivors[:CHANGES_SHOWN]:
+            page.prose(f"line {each.line}", f"`{each.before}` → `{each.after}`")
+        if (more := len(survivors) - CHANGES_SHOWN) > 0 and not verbose:
+            page.line(f"and {more} more", indent=4)
+    if (more := len(rows) - ROWS_SHOWN) > 0 and not verbose:
+        page.line(f"and {counted(more, 'row')} more; see -v", indent=2)
 
 
 def _files(page: Page, report: Report, *, verbose: bool) -> None:
