@@ -1,7 +1,9 @@
 """Claims that tests make by markers: which files may bear any, and what pytest says they claim."""
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from invertgate.errors import EngineError
@@ -11,6 +13,7 @@ from invertgate.survey import ProjectSurvey, Survey
 from invertgate.table.claims import MarkerClaims, marker_claims
 from invertgate.trial import Laboratory
 
+_SPELLED: Final = "mark.branch"
 WHOLE_SUITE: Final = ("",)
 """Stands for all that pytest collects by itself."""
 
@@ -22,7 +25,7 @@ def files_bearing_markers(survey: Survey, project: ProjectSurvey) -> Sequence[st
     """
     if not any(not outcome.exempt for outcome in project.outcomes):
         return ()
-    found = files_mentioning(survey.repository, "mark.branch", survey.patch.head)
+    found = files_mentioning(survey.repository, _SPELLED, survey.patch.head)
     inside = [_from_project(project, path) for path in found if _is_inside(project, path)]
     makers = [path for path in inside if not _is_test_module(path)]
     return WHOLE_SUITE if makers else inside
@@ -55,5 +58,15 @@ def marked(lab: Laboratory, project: ProjectSurvey, bearing: Sequence[str]) -> M
         collected = lab.collect(lab.config.tests if whole else lab.existing(bearing))
     except SessionError as error:
         raise EngineError(f"pytest could not be run on a copy of the project: {error}") from error
-    bearers = ((each.test, each.markers) for each in collected if each.markers)
-    return marker_claims(bearers, [outcome.key for outcome in project.outcomes])
+    bearers = ((each.test, each.markers) for each in collected.tests if each.markers)
+    claims = marker_claims(bearers, [outcome.key for outcome in project.outcomes])
+    unread = _unread(lab.place.folder, collected.errors)
+    return replace(claims, notes=(*claims.notes, *unread))
+
+
+def _unread(folder: Path, errors: Mapping[str, str]) -> Iterator[str]:
+    """Name files that bear markers and that pytest cannot collect."""
+    for nodeid, error in errors.items():
+        path = folder / nodeid.split("::", 1)[0]
+        if path.is_file() and _SPELLED.encode() in path.read_bytes():
+            yield f"the markers in {nodeid} claim nothing, as pytest cannot collect it: {error}"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Final
 
 from invertgate import holding, process
@@ -20,7 +21,7 @@ from invertgate.experiment.plan import (
     subjects_of,
 )
 from invertgate.experiment.session import Place, SessionError
-from invertgate.experiment.told import Collected, Measurement, Taken, Tried
+from invertgate.experiment.told import Collection, Measurement, Taken, Tried
 from invertgate.inside import settings
 from invertgate.inside.budget import Options
 from invertgate.isolation.contain import Held, held, launcher
@@ -69,7 +70,7 @@ class Laboratory:
     notes: list[str]
     """What a reader should be told of that, gathered as experiments are carried out."""
 
-    def collect(self, tests: Sequence[str]) -> tuple[Collected, ...]:
+    def collect(self, tests: Sequence[str]) -> Collection:
         """Collect tests, without running any.
 
         Raises:
@@ -146,6 +147,8 @@ def laboratory(
     *,
     most_workers: int,
     doubt: bool = True,
+    deadline: float = inf,
+    followed: tuple[str, ...] | None = None,
 ) -> Generator[Laboratory]:
     """Lend private trees of what is judged, gone when the block is left.
 
@@ -156,6 +159,8 @@ def laboratory(
         outcomes: Those that will be inverted.
         most_workers: How many can have something to do.
         doubt: Ask a fresh process too before a test is blamed.
+        deadline: When everything has to be at its end, as ``time.monotonic`` counts.
+        followed: Note what runs open, but for these folders; None if nobody wants to know.
     """
     config = project.config
     how = held(config.contain)
@@ -182,6 +187,8 @@ def laboratory(
             config.pytest_args,
             session.calming_options(trees.scratch),
             launcher(how.always, trees.scratch),
+            deadline,
+            followed,
         )
         session.write_boot(place, files, slots)
         notes = [how.note] if how.note else []
@@ -331,6 +338,7 @@ def try_claims(
     rows: Mapping[int, Row],
     experiments: Sequence[Experiment],
     told: Callable[[Result], None],
+    heard: Callable[[Tried], None] = lambda _: None,
 ) -> list[Result]:
     """Try every claim of some rows, and judge them.
 
@@ -339,6 +347,7 @@ def try_claims(
         rows: Rows with claims, by the number of their subjects.
         experiments: One for each claimed test.
         told: Called with every result as soon as it is there.
+        heard: Called before, with what came of each test.
 
     Returns:
         A result for each row. One that no worker answered for is unproven.
@@ -350,6 +359,7 @@ def try_claims(
     for part in lab.parts(experiments):
         try:
             for tried in lab.conduct(part):
+                heard(tried)
                 for result in verdicts.add(tried, by_number[tried.experiment]):
                     results[result.key] = result
                     told(result)

@@ -4,7 +4,7 @@ import json
 import os
 import select
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -34,6 +34,8 @@ class Tried:
     """By the number of the row."""
     held: str = ""
     """How far the code was held, if the test passes only where it is not."""
+    opened: tuple[str, ...] | None = None
+    """What its processes opened, relative to the tree or absolute; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,15 @@ class Collected:
     test: str
     markers: tuple[str, ...]
     """What its ``branch`` markers say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What pytest collects."""
+
+    tests: tuple[Collected, ...] = ()
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """What could not be collected (a file, a class in it), and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +106,10 @@ def events_of(stream: IO[bytes], is_alive: Callable[[], bool]) -> Generator[Even
                 return event["status"] in _FINISHED
 
 
-def collected(event: Event) -> Iterator[Collected]:
-    """Read which tests a worker collected."""
-    return (Collected(test, tuple(ids)) for test, ids in event["tests"])
+def collected(event: Event) -> Collection:
+    """Read what a worker collected."""
+    tests = tuple(Collected(test, tuple(ids)) for test, ids in event["tests"])
+    return Collection(tests, dict(event["errors"]))
 
 
 def taken(event: Event) -> Taken:
@@ -128,7 +140,13 @@ def tried(event: Event) -> Iterator[Tried]:
             each["reason"],
             tuple(each.get("pool", ())),
             {row["number"]: tuple(_run(run) for run in row["runs"]) for row in each["rows"]},
+            opened=_opened(each),
         )
+
+
+def _opened(told: Event) -> tuple[str, ...] | None:
+    opened = told.get("opened")
+    return None if opened is None else tuple(opened)
 
 
 def _run(told: Event) -> Run:

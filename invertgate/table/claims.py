@@ -38,19 +38,15 @@ class MarkerClaims:
     """Markers that cannot be read, a sentence each."""
 
 
-def resolve(
-    claim: str, collected: Collection[str], again: Collection[str] | None = None
-) -> Resolution:
+def resolve(claim: str, collected: Collection[str]) -> Resolution:
     """Find the one collected test that a claim names.
 
     Args:
         claim: A nodeid, as table or author has it.
         collected: The nodeids that pytest collects; a set or a dict is quickest.
-        again: What another process collected, with another hash seed, if one did: an id that is
-            not there is no name for a test.
     """
     if claim in collected:
-        is_stable = not _ADDRESS.search(claim) if again is None else claim in again
+        is_stable = _ADDRESS.search(claim) is None
         return Resolution(claim, is_stable, "" if is_stable else _UNSTABLE)
     for meaning in _MEANINGS:
         if found := meaning.find(claim, collected):

@@ -200,20 +200,6 @@ def test_id_with_an_address_is_refused_as_unstable(parameter: str) -> None:
     assert (resolution.is_collected, resolution.reason) == (False, UNSTABLE)
 
 
-def test_id_that_another_process_does_not_collect_is_refused_as_unstable() -> None:
-    nodeid = "tests/t.py::test[{'a', 'b'}]"
-
-    resolution = resolve(nodeid, {nodeid}, {"tests/t.py::test[{'b', 'a'}]"})
-
-    assert (resolution.is_collected, resolution.reason) == (False, UNSTABLE)
-
-
-def test_id_that_only_looks_like_an_address_is_good_if_another_process_collects_it_too() -> None:
-    nodeid = "tests/t.py::test[shown as <f at 0x7f12345678aa>]"
-
-    assert resolve(nodeid, {nodeid}, {nodeid}).is_collected
-
-
 KEYS = [("src/a.py", "a" * 12), ("src/b.py", "a" * 12), ("src/a.py", "b" * 12)]
 
 
