@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Final
 
 from invertgate import holding, process
@@ -147,8 +146,6 @@ def laboratory(
     *,
     most_workers: int,
     doubt: bool = True,
-    deadline: float = inf,
-    followed: tuple[str, ...] | None = None,
 ) -> Generator[Laboratory]:
     """Lend private trees of what is judged, gone when the block is left.
 
@@ -159,8 +156,6 @@ def laboratory(
         outcomes: Those that will be inverted.
         most_workers: How many can have something to do.
         doubt: Ask a fresh process too before a test is blamed.
-        deadline: When everything has to be at its end, as ``time.monotonic`` counts.
-        followed: Note what runs open, but for these folders; None if nobody wants to know.
     """
     config = project.config
     how = held(config.contain)
@@ -187,8 +182,6 @@ def laboratory(
             config.pytest_args,
             session.calming_options(trees.scratch),
             launcher(how.always, trees.scratch),
-            deadline,
-            followed,
         )
         session.write_boot(place, files, slots)
         notes = [how.note] if how.note else []

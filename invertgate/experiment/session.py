@@ -3,12 +3,14 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import entry_points
+from math import inf
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from invertgate import process
 from invertgate.experiment.plan import Experiment, WovenFile
@@ -24,8 +26,11 @@ from invertgate.experiment.told import (
     taken,
     tried,
 )
-from invertgate.inside import settings, switch
+from invertgate.inside import seen, settings, switch
 from invertgate.inside.budget import Options
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 _PLUGIN: Final = "_invertgate_inside.plugin"
 _EVENTS: Final = "INVERTGATE_EVENTS"
@@ -60,6 +65,10 @@ class Place:
     """Options that undo what a project's own would do to an experiment; see ``calming_options``."""
     launcher: tuple[str, ...] = ()
     """Words before the command line of pytest, of a program that holds it."""
+    deadline: float = inf
+    """When it has to be at its end, as ``time.monotonic`` counts."""
+    followed: tuple[str, ...] | None = None
+    """Note what runs open, beside what lies in these folders; None if nobody asks."""
 
     @property
     def folder(self) -> Path:
@@ -69,6 +78,10 @@ class Place:
 
 class SessionError(Exception):
     """pytest did not come to its end; the message quotes what it said."""
+
+
+class OutOfTimeError(Exception):
+    """The deadline has passed; all processes of the session are gone."""
 
 
 def write_boot(place: Place, files: Sequence[WovenFile], slots: int) -> None:
@@ -237,6 +250,7 @@ def _session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event
     plan = {**plan, "arguments": [*_common(place), "-n0"], "other_trees": place.other_trees}
     (place.scratch / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     _clear_boards(place)
+    _begin_to_follow(place)
     reader, writer = os.pipe()
     log = place.scratch / "pytest.log"
     log.unlink(missing_ok=True)
@@ -251,12 +265,28 @@ def _session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event
             with running as session:
                 os.close(writer)
                 writer = -1
-                finished = yield from events_of(stream, lambda: session.poll() is None)
+                finished = yield from events_of(stream, lambda: _goes_on(session, place))
         finally:
             if writer >= 0:
                 os.close(writer)
     if not finished:
         raise SessionError(_what_it_said(log))
+
+
+def _goes_on(session: "Popen[bytes]", place: Place) -> bool:
+    if time.monotonic() > place.deadline:
+        raise OutOfTimeError
+    return session.poll() is None
+
+
+def _begin_to_follow(place: Place) -> None:
+    """Begin the logs of what is opened in each tree."""
+    if place.followed is None:
+        return
+    content = "\0".join(place.followed).encode("utf-8", "surrogateescape")
+    (place.scratch / seen.COVERED).write_bytes(content)
+    for number in range(place.workers + place.other_trees):
+        Path(seen.log_of(str(place.scratch), number)).write_bytes(b"")
 
 
 def calming_options(scratch: Path) -> tuple[str, ...]:

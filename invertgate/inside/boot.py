@@ -1,9 +1,15 @@
 """Put the switch in place, in every Python process of a run, before anything else happens."""
 
+from __future__ import annotations
+
 import os
 import sys
 
-from . import children, loading, refusals, settings, switch
+from . import children, loading, refusals, seen, settings, switch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .witnessed import Witness
 
 BOOTSTRAP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder that holds this package and ``sitecustomize``; it stands on ``PYTHONPATH``."""
@@ -19,6 +25,10 @@ class Here:
     """Where this process was started, before anything could change that."""
     environment: dict[str, str]
     """What its environment was then."""
+    seen: seen.Seen | None = None
+    """What this process has opened; None if nobody wants to know."""
+    witness: Witness | None = None
+    """In a worker: of what is opened in its tree."""
 
 
 def start(scratch: str) -> None:
@@ -31,8 +41,13 @@ def start(scratch: str) -> None:
     switch.invert(switch.SWITCH.board.inverted())
     Here.boot = boot
     Here.loading = loading.install(boot, number)
+    held = os.environ.get(settings.CONTAIN, "")
+    Here.seen = seen.begun(boot, number, is_held=bool(held))
     Here.hand_over = children.install(
-        BOOTSTRAP, Here.loading, refusals.watcher(os.environ.get(settings.CONTAIN, ""), scratch)
+        BOOTSTRAP,
+        Here.loading,
+        refusals.watcher(held, scratch),
+        None if Here.seen is None else Here.seen.watch,
     )
     _remember()
     _note_script()
@@ -48,6 +63,11 @@ def enter(number: int) -> None:
         vars(loaded)["tempdir"] = None  # it is asked for anew
     switch.SWITCH.board = switch.Board(boot.board(number), len(boot.files), boot.slots)
     Here.loading.enter(number)
+    if Here.seen is not None:
+        from .witnessed import Witness  # only a worker needs it
+
+        Here.witness = Witness(boot, number)
+        Here.seen.enter(number)
     Here.hand_over.refresh()
     _remember()
 

@@ -79,19 +79,24 @@ class HandOver:
         return os.pathsep.join([self._bootstrap, *rest])
 
 
-def install(bootstrap: str, loading: Loading, watch: Watch | None = None) -> HandOver:
+def install(
+    bootstrap: str, loading: Loading, watch: Watch | None = None, note: Watch | None = None
+) -> HandOver:
     """See to it that children of this process have the switch, and note what escapes it.
 
     Args:
         bootstrap: The folder on ``PYTHONPATH`` by which they find it.
         loading: Notes what is executed without being woven.
         watch: Called with every audit event while this process is held, to note what is refused.
+        note: Called with every audit event where it matters what is opened.
     """
     hand_over = HandOver(bootstrap)
     if sys.platform != "win32":
         _wrap_fork_exec(hand_over)
         _wrap_posix_spawn(hand_over)
     sys.addaudithook(_auditor(hand_over, loading, watch))
+    if note is not None:
+        sys.addaudithook(note)
     return hand_over
 
 

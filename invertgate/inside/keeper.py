@@ -26,10 +26,12 @@ from .channel import Channel
 from .collected import Collected
 from .items import act_as_worker
 from .limits import Children, Limits
+from .opens import Opens
 from .record import Record
 from .restore import Folders, Tree
 from .runs import FreshProcesses, Order, Raw, asked, file_of, told_of, understood
 from .switch import Board
+from .witnessed import Witness
 from .zygote import FORK, Answer, Zygote, keep
 
 _IDS: Final = ("workerid", "workercount", "testrunuid")
@@ -47,7 +49,12 @@ class Keeper:
     """Carries out runs on one tree, by a process that keeps pytest as it is before collection."""
 
     def __init__(
-        self, number: int, channel: Channel, told: int, tests: Mapping[str, Sequence[str]]
+        self,
+        number: int,
+        channel: Channel,
+        told: int,
+        tests: Mapping[str, Sequence[str]],
+        witness: Witness | None,
     ) -> None:
         """Begin when that process is ready.
 
@@ -56,7 +63,9 @@ class Keeper:
             tests: The tests of each file that may be run.
             channel: To the process.
             told: The descriptor on which its forks tell; it does not block.
+            witness: Of what was opened in the tree since the process started; None if nobody asks.
         """
+        self._opens = Opens(witness)
         here = boot.Here.boot
         self._channel = channel
         self._told = told
@@ -73,6 +82,7 @@ class Keeper:
         self._nothing = here.nothing()
         self._run = 0
         """What tells a run from the one before; by chance, so that a test cannot count them."""
+        self._opens.skip()
 
     def open(self, test: str) -> list[int]:
         """See to it that a test's file is collected; return what was taken meanwhile."""
@@ -82,15 +92,18 @@ class Keeper:
         if self._file:
             self._ask({"close": True})
         self._folders.restore(anyway=True)
+        self._opens.skip()
         opened = self._ask({"open": file, "tests": self._tests.get(file, [])})
         self._file = file
         self._at_import = opened.get("at_import", [])
         self._stands = opened.get("stands", {})
+        self._opens.collected()
         self._process = opened.get("process", 0)
         self._children.close()
         self._children = Children(self._process)
         if self._process:
             self._folders.settle()
+            self._opens.skip()
             self._board.keep_files()
         return self._at_import
 
@@ -108,8 +121,10 @@ class Keeper:
         raw = self._cold(order) if order.cold else self._warm(order)
         raw["seconds"] = time.monotonic() - started
         raw["board"] = self._board.content()
+        opened = self._opens.of_run(raw["board"])
         self._folders.restore()
-        return understood(raw, order)
+        self._opens.skip()
+        return {**understood(raw, order), "opened": opened}
 
     def close(self) -> None:
         """Let it go; it ends when nobody asks any more."""
@@ -200,7 +215,7 @@ class OwnKeeper(Keeper):
             keep(_zygote(session, collected, plan, theirs, telling))
         theirs.close()
         os.close(telling)
-        super().__init__(boot.Here.loading.number, ours, told, tests_of(plan))
+        super().__init__(boot.Here.loading.number, ours, told, tests_of(plan), boot.Here.witness)
 
     def close(self) -> None:
         """Let it go, and wait until it is gone."""
@@ -227,6 +242,7 @@ class OtherKeeper(Keeper):
             settings.WORKER: json.dumps(worker_of(config)),
             settings.AS_IS: "1",
         }
+        witness = None if here.witness is None else Witness(here.boot, number)
         self._child = subprocess.Popen(
             [sys.executable, "-m", "pytest", *plan["arguments"], *config.args],
             cwd=folder,
@@ -241,7 +257,7 @@ class OtherKeeper(Keeper):
         os.close(telling)
         with contextlib.suppress(EOFError):
             ours.receive()  # it is ready: what it wrote when it started belongs to its tree
-        super().__init__(number, ours, told, tests_of(plan))
+        super().__init__(number, ours, told, tests_of(plan), witness)
 
     def close(self) -> None:
         """Let it go, and wait until it is gone."""

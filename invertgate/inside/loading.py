@@ -295,14 +295,6 @@ def _assert_rewriter(hook: object) -> Callable[[ast.Module, bytes, str], None]:
     return rewrite
 
 
-def _content(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
-
-
 def install(boot: Boot, number: int) -> Loading:
     """Make this process load the project from its private tree."""
     loading = Loading(boot, number)

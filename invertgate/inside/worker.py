@@ -11,6 +11,7 @@ from .budget import Options
 from .collected import Collected
 from .items import ExperimentItem, experiment_item, report_of
 from .keeper import Keeper, OtherKeeper, OwnKeeper, interactor
+from .opens import all_opened
 from .record import Record
 from .runs import Order
 from .steps import Experiment, RowAtWork, holds, look, never_ended
@@ -18,7 +19,7 @@ from .zygote import Answer
 
 _ENDLESS: Final = 3
 """When a row is searched for a test: how many may use up their time before it is given up."""
-_INTERNAL: Final = frozenset(("taken", "bare"))
+_INTERNAL: Final = frozenset(("taken", "bare", "opened"))
 
 
 class Worker(Collected):
@@ -107,6 +108,7 @@ class Worker(Collected):
             answer.update(stand="external")
         else:
             Experiment(test, self._options, self._carry_out).run(rows, self._at_import)
+            answer["opened"] = all_opened(run for row in rows for run in row.runs)
             answer["rows"] = [
                 {"number": row.number, "runs": [_told(run, row) for run in row.runs]}
                 for row in rows
