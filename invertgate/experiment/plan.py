@@ -49,6 +49,8 @@ class Experiment:
     subjects: tuple[Subject, ...]
     first: bool = False
     """Stop at the first test that kills; the tests are tried in their order."""
+    beyond: int = 0
+    """How many more are tried where that one fails by an exception and not by an assertion."""
 
 
 def subjects_of(

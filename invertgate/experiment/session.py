@@ -343,6 +343,7 @@ def _told(experiment: Experiment) -> Event:
         "number": experiment.number,
         "tests": list(experiment.tests),
         "first": experiment.first,
+        "beyond": experiment.beyond,
         "rows": [
             {
                 "number": each.number,

@@ -19,6 +19,8 @@ from .runs import Order
 
 _MORE_PAIRS: Final = 5
 """Pairs that are added when runs disagree."""
+_ENDLESS: Final = 3
+"""When a row is searched for a test: how many may use up their time before it is given up."""
 _USED_UP: Final = ("cpu time used up", "wall time used up")
 _NO_REPORT: Final = "ended without a report"
 _BY_CHANCE: Final = ("failed", "error")
@@ -54,6 +56,37 @@ def holds(row: RowAtWork) -> bool:
     """Tell whether all runs that count agree that the test notices."""
     counted = [run for run in row.runs if run.get("counted", True)]
     return any(run["inverted"] for run in counted) and _agree(row)
+
+
+def asserts(row: RowAtWork) -> bool:
+    """Tell whether an assertion of the test made all inverted runs fail."""
+    counted = [run for run in row.runs if run.get("counted", True) and run["inverted"]]
+    return all(run.get("killer") == "assertion" for run in counted)
+
+
+@dataclass(slots=True)
+class Quest:
+    """The search for a test that kills: tells when it is over."""
+
+    beyond: int
+    """How many more are tried where the first that kills fails by an exception."""
+    endless: int = 0
+    left: int | None = None
+
+    def is_over(self, rows: Sequence[RowAtWork]) -> bool:
+        """Tell whether no other test is to be tried.
+
+        Args:
+            rows: What came of the test that was tried last.
+        """
+        if all(map(holds, rows)) and all(map(asserts, rows)):
+            return True
+        self.endless += any(map(never_ended, rows))
+        if self.left is not None:
+            self.left -= 1
+        elif all(map(holds, rows)):
+            self.left = self.beyond
+        return self.left == 0 or self.endless >= _ENDLESS
 
 
 def look(test: str, options: Options, carry_out: Callable[[Order], Record]) -> Record:

@@ -14,11 +14,9 @@ from .keeper import Keeper, OtherKeeper, OwnKeeper, interactor
 from .opens import all_opened
 from .record import Record
 from .runs import Order
-from .steps import Experiment, RowAtWork, holds, look, never_ended
+from .steps import Experiment, Quest, RowAtWork, look
 from .zygote import Answer
 
-_ENDLESS: Final = 3
-"""When a row is searched for a test: how many may use up their time before it is given up."""
 _INTERNAL: Final = frozenset(("taken", "bare", "opened"))
 
 
@@ -76,15 +74,14 @@ class Worker(Collected):
         if not orders["rows"]:
             return self._looked_at(orders)
         tried = []
-        endless = 0
+        quest = Quest(orders["beyond"])
         for test in orders["tests"]:
             rows = [
                 RowAtWork(each["number"], each["slot"], tuple(each["inverted"]), each["file"])
                 for each in orders["rows"]
             ]
             tried.append(self._tried(test, rows))
-            endless += any(map(never_ended, rows))
-            if orders["first"] and (all(map(holds, rows)) or endless == _ENDLESS):
+            if orders["first"] and quest.is_over(rows):
                 break
         return {"event": "experiment", "number": orders["number"], "tests": tried}
 

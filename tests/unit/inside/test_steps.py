@@ -7,7 +7,7 @@ from invertgate.inside.budget import Options
 from invertgate.inside.limits import Limits
 from invertgate.inside.record import Record
 from invertgate.inside.runs import Order
-from invertgate.inside.steps import Experiment, RowAtWork, holds
+from invertgate.inside.steps import Experiment, Quest, RowAtWork, holds
 
 OPTIONS = Options(
     confirm=2,
@@ -262,3 +262,44 @@ def test_fork_that_tells_nothing_leaves_the_row_to_a_fresh_process() -> None:
 
     assert bench.letters == "ciCIIC"
     assert holds(some[0])
+
+
+def came_to(*kills: str) -> list[RowAtWork]:
+    """Make a row that a control and some inverted runs were made for; "" stands for a green one."""
+    [row] = rows(0)
+    row.runs.append({**PASSED, "inverted": False, "taken": [0]})
+    for killer in kills:
+        told: Record = {**FAILED, "killer": killer} if killer else PASSED
+        row.runs.append({**told, "inverted": True, "taken": [0]})
+    return [row]
+
+
+ASSERTION = came_to("assertion", "assertion")
+CRASH = came_to("exception", "exception")
+GREEN = came_to("")
+ENDLESS = came_to("")
+ENDLESS[0].runs[-1]["ending"] = "cpu time used up"
+
+
+@pytest.mark.parametrize(
+    ("tried", "is_over"),
+    [
+        ([ASSERTION], (True,)),
+        ([GREEN, GREEN, ASSERTION], (False, False, True)),
+        ([CRASH, ASSERTION], (False, True)),
+        ([CRASH, GREEN, CRASH], (False, False, True)),
+        ([GREEN, CRASH, GREEN, ASSERTION], (False, False, False, True)),
+        ([ENDLESS, ENDLESS, ENDLESS], (False, False, True)),
+        ([came_to("assertion", "exception"), GREEN], (False, False)),
+    ],
+)
+def test_a_search_ends_with_an_assertion_or_some_tests_after_a_crash(
+    tried: Sequence[list[RowAtWork]], is_over: tuple[bool, ...]
+) -> None:
+    quest = Quest(beyond=2)
+
+    assert tuple(map(quest.is_over, tried)) == is_over
+
+
+def test_a_search_that_wants_no_more_ends_with_a_crash() -> None:
+    assert Quest(beyond=0).is_over(CRASH)
