@@ -28,6 +28,7 @@ REFUSED = "containment kept it from "
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _LOOPBACK = ("127.", "::ffff:127.")
 _HERE = ("", "localhost", "::1", "::", "0.0.0.0", "<broadcast>")  # noqa: S104
+_CACHE = "__pycache__"
 _INTERNET = (2, 10)
 """``AF_INET`` and ``AF_INET6`` of Linux; the module that names them is not loaded everywhere."""
 _LISTENS = "0A"
@@ -79,7 +80,8 @@ def _looks_at_files(scratch: str) -> dict[str, Look]:
             return ""
         full = _realpath(_fsdecode(path))  # type: ignore[arg-type]
         is_there = _lexists(full) or (flags & os.O_CREAT and _isdir(_split(full)[0]))
-        return f"writing {full}" if is_there and is_held(full) else ""
+        is_refused = is_there and is_held(full) and not _is_byte_code(full)
+        return f"writing {full}" if is_refused else ""
 
     def changed(
         position: int, folder: int, word: str, *, new: bool = False, follow: bool = False
@@ -90,7 +92,8 @@ def _looks_at_files(scratch: str) -> dict[str, Look]:
             full = _entry(arguments[position], arguments[folder] if folder else -1)
             full = _realpath(full) if follow else full
             is_there = _lexists(full) != new and _isdir(_split(full)[0])
-            return f"{word} {full}" if is_there and is_held(full) else ""
+            is_refused = is_there and is_held(full) and not (new and _is_byte_code(full))
+            return f"{word} {full}" if is_refused else ""
 
         return look
 
@@ -118,6 +121,16 @@ def _looks_at_files(scratch: str) -> dict[str, Look]:
         "os.setxattr": changed(0, 0, "changing", follow=True),
         "os.removexattr": changed(0, 0, "changing", follow=True),
     }
+
+
+def _is_byte_code(path: str) -> bool:
+    """Tell whether a path is where Python and pytest keep byte code.
+
+    They do so by the way, when they import what they have no byte code of yet, and do without if
+    they may not: a test sees no difference.
+    """
+    folder, name = _split(path)
+    return name == _CACHE or (_split(folder)[1] == _CACHE and ".pyc" in name)
 
 
 def _entry(path: object, folder: object) -> str:

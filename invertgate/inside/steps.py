@@ -6,6 +6,9 @@ cannot look like one that notices. The last run is a control with any number of 
 
 Forks of one process share what chance gave it: the order of sets, random numbers drawn at import.
 So every second pair is forked from *another* process, which was started anew.
+
+A test that a fork and a fresh process do not see alike is tried in fresh ones, from the start and
+with a pair more: a test that fails by chance gets a second try by this, and must not gain by it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -108,6 +111,8 @@ class Experiment:
         self._options = options
         self._carry_out = carry_out
         self._budget: dict[bool, Limits] = {}
+        self._differ = False
+        """A fork and a fresh process did not see the test alike, which may have been chance."""
 
     def run(self, rows: Sequence[RowAtWork], at_import: Iterable[int]) -> None:
         """Run all that has to be run; the rows hold their runs afterwards."""
@@ -134,6 +139,7 @@ class Experiment:
                 _share(rows, control)
                 _share(rows, again)
                 return []
+            self._differ = True
         _share(rows, {**control, "counted": False})
         return rows
 
@@ -169,7 +175,8 @@ class Experiment:
         There the rows come in the opposite order: what an inverted run may leave behind, where no
         restoring reaches, does not meet the same row twice.
         """
-        for pair in range(1, self._options.confirm if rows else 1):
+        pairs = self._options.confirm + (cold and self._differ)
+        for pair in range(1, pairs if rows else 1):
             fresh = cold or any(run.get("exception") == "RecursionError" for run in _runs(rows))
             other = pair % 2 == 1 and not fresh
             if pair % 2 == 0:
@@ -178,7 +185,7 @@ class Experiment:
                 self._invert(row, cold=fresh, other=other)
             if pair % 2 == 1:
                 _share(rows, self._control(cold=fresh, other=other))
-        if rows and self._options.confirm % 2 == 1:
+        if rows and pairs % 2 == 1:
             _share(rows, self._control(cold=cold))
         for row in rows:
             if not _agree(row):
@@ -200,6 +207,7 @@ class Experiment:
         _share([row for row in missed if row not in found], fresh)
         for row in found:
             _set_aside(row)
+        self._differ = self._differ or bool(found)
         return found
 
     def _doubts(self, row: RowAtWork) -> bool:
@@ -211,6 +219,7 @@ class Experiment:
             row.runs.append(fresh)
             return False
         _set_aside(row)
+        self._differ = True
         return True
 
     def _control(self, *, cold: bool, other: bool = False) -> Record:

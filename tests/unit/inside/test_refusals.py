@@ -71,6 +71,8 @@ def test_changes_outside_are_noted(
         ("open", ("{scratch}/new", "w", os.O_WRONLY | os.O_CREAT)),
         ("open", ("{outside}/nowhere/new", "w", os.O_WRONLY | os.O_CREAT)),
         ("open", ("/dev/null", "w", os.O_WRONLY)),
+        ("os.mkdir", ("{outside}/__pycache__", 0o777, -1)),
+        ("open", ("{outside}/folder/__pycache__/a.cpython-312.pyc.77", None, os.O_CREAT)),
         ("open", (3, "w", os.O_WRONLY)),
         ("os.remove", ("{scratch}/link", -1)),
         ("os.remove", ("{outside}/nowhere/nothing", -1)),
@@ -147,7 +149,7 @@ def test_commands_differ_by_what_they_touch_outside_only(scratch: Path) -> None:
 
 def furnish(scratch: Path) -> Path:
     outside = scratch.parent / "outside"
-    (outside / "folder").mkdir(parents=True)
+    (outside / "folder" / "__pycache__").mkdir(parents=True)
     (outside / "there").touch()
     (scratch / "mine").touch()
     (scratch / "link").symlink_to(outside / "there")
