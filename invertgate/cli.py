@@ -63,6 +63,10 @@ class Installed:
 
     def run(self, request: Request) -> Report:
         """Judge a patch."""
+        if request.cluster:
+            from invertgate import on_cluster
+
+            return on_cluster.run(request)
         from invertgate import gate
 
         return gate.run(request)
@@ -222,7 +226,7 @@ def run(  # noqa: PLR0913 (click hands over one by one what may be said)
     request = _request(overrides, paths=paths, ids=ids, head=head, list_only=list_only)
     request = replace(request, policy=PolicySource(policy), against_base=against_base)
     request = replace(request, shard=_shard(shard), resume=not no_resume)
-    request = replace(request, deep=large.deep)
+    request = replace(request, deep=large.deep, cluster=large.cluster)
     if not list_only:
         wanted = of_run(wanted.targets, request.environment, annotations=not no_annotations)
     display = Display(as_json=as_json, verbose=verbose, beside=wanted.takes_stdout)

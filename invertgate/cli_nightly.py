@@ -36,6 +36,8 @@ class Large:
 
     deep: int = 0
     """How many of mutmut's changes are tried in each bound row; 0 is none."""
+    cluster: str = ""
+    """Address of a Dask scheduler; empty for this machine."""
 
 
 def large_flags(function: Command) -> Command:
@@ -49,7 +51,12 @@ def large_flags(function: Command) -> Command:
     deep = click.option(
         "--deep", is_flag=True, help="Advice: try mutmut's small changes within bound rows too."
     )
-    return deep(limit(function))
+    cluster = click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Judge on the workers of this Dask scheduler (tcp://host:8786).",
+    )
+    return deep(limit(cluster(function)))
 
 
 def large_taken(values: MutableMapping[str, object]) -> Large:
@@ -58,7 +65,7 @@ def large_taken(values: MutableMapping[str, object]) -> Large:
     if limit is not None and not deep:
         raise click.UsageError("--deep-limit says how much --deep tries; give both")
     most = limit if isinstance(limit, int) else _DEEP_MOST
-    return Large(deep=most if deep else 0)
+    return Large(deep=most if deep else 0, cluster=str(values.pop("cluster") or ""))
 
 
 _history = click.option(

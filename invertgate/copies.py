@@ -11,7 +11,7 @@ from typing import Final
 from invertgate import process
 from invertgate.config import Config
 from invertgate.inside import settings
-from invertgate.isolation.environment import environment, install_inside
+from invertgate.isolation.environment import environment, install_inside, original_of
 from invertgate.isolation.trees import Selection, Trees, environments_in, private_trees
 from invertgate.patch.git import Repository
 from invertgate.patch.private import lend_repository
@@ -73,13 +73,14 @@ def copies(
     selection = Selection(config.copy_exclude, config.copy_include)
     with judged_trees(repository, head, count, selection) as trees:
         lent = Copies(trees, given)
+        original = original_of(given, repository.top)
         install_inside(trees)
         settings.write_boot(
             str(trees.scratch),
             {
-                "original": str(repository.top),
+                "original": str(original),
                 "name": trees.name,
-                "kept_out": [str(each) for each in environments_in(repository.top)],
+                "kept_out": [str(each) for each in environments_in(original)],
                 "files": [],
                 "slots": 0,
             },

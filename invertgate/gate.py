@@ -136,7 +136,7 @@ def reported(
         if found.left:
             report = stopped_early(report, found.left)
         elif judged and report.rows:
-            report = (remember or _remembered)(request, repository, report)
+            report = (remember or remembered)(request, repository, report)
         store.write(report, folder)
         if judged and report.rows and report.complete:
             from invertgate.resume import finished  # noqa: PLC0415  # nothing new: not needed
@@ -145,14 +145,23 @@ def reported(
     return report
 
 
-def _remembered(request: Request, repository: Repository, report: Report) -> Report:
-    """Keep for `invertgate trend` what is said of a whole patch."""
+def remembered(request: Request, repository: Repository, report: Report) -> Report:
+    """Keep for `invertgate trend` what is said of a whole patch.
+
+    Args:
+        request: What the user asked for.
+        repository: The user's.
+        report: Complete.
+
+    Returns:
+        The report, which is compared with others only if somebody asks.
+    """
     if request.paths or request.ids or request.shard or not report.found:
         return report
     from invertgate.trends import history_of, recorded  # noqa: PLC0415  # nothing new: not needed
 
-    remembered = recorded(report, history_of(repository.top), "run")
-    return replace(remembered, trend=None)  # a patch is compared with another only if asked
+    told = recorded(report, history_of(repository.top), "run")
+    return replace(told, trend=None)  # a patch is compared with another only if asked
 
 
 def _mutants(seen: Survey) -> dict[tuple[str, str], str]:

@@ -64,6 +64,22 @@ def run(
     return joined
 
 
+def joined_shards(given: Sequence[Given], command: str) -> Report:
+    """Join one set of shards that nobody has to read from a disk; see :func:`run`.
+
+    Args:
+        given: Reports of shards.
+        command: As the user gave it.
+
+    Raises:
+        IncompleteSetError: One is missing, twice there, not complete, or of something else.
+    """
+    try:
+        return _shards([_usable(one) for one in given], command)
+    except ConservationError as error:
+        raise IncompleteSetError(f"the numbers do not add up: {error}") from error
+
+
 def _remembered(joined: Report, command: str, history: Path) -> Report:
     """Keep the joined report, and compare that of a sweep with those before it."""
     if not joined.found:
@@ -103,11 +119,16 @@ def _read(path: Path) -> Given:
         raise IncompleteSetError(str(error)) from error
     except ConservationError as error:
         raise IncompleteSetError(f"{path}: the numbers do not add up: {error}") from error
+    return _usable(Given(path, report))
+
+
+def _usable(given: Given) -> Given:
+    path, report = given.path, given.report
     if not report.complete:
         raise IncompleteSetError(f"{path} is not complete: {report.error or 'the run was stopped'}")
     if not report.judged:
         raise IncompleteSetError(f"{path} only lists or compares; it judged nothing")
-    return Given(path, report)
+    return given
 
 
 def _shards(given: Sequence[Given], command: str) -> Report:

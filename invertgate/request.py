@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from invertgate.model import PolicySource, Shard
 from invertgate.report.document import BindReport, Report
 from invertgate.report.progress import Progress, Silent
+
+if TYPE_CHECKING:
+    from invertgate.patch.base import Base
 
 
 def _now() -> datetime:
@@ -45,6 +48,10 @@ class Request:
     """How many of mutmut's changes are tried in each bound row, at most; 0 is none."""
     resume: bool = True
     """Take over what a run of the very same things said before it was ended."""
+    base: "Base | None" = None
+    """The base, where it was found on another machine; None means that it is looked for."""
+    cluster: str = ""
+    """Address of the scheduler of a Dask cluster that judges the rows; empty for this machine."""
     environment: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = field(default_factory=Silent)
     now: datetime = field(default_factory=_now)

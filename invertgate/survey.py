@@ -166,7 +166,7 @@ class Configured:
         self._overrides = request.overrides
         self._known: dict[str, tuple[Config, tuple[str, ...]]] = {}
         self._notes: tuple[str, ...] = ()
-        self.base = None if request.paths else self._find_base()
+        self.base = None if request.paths else request.base or self._find_base()
 
     def of(self, folder: str) -> Config:
         """Return the configuration of a project: its own, or that of the top."""

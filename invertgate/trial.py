@@ -24,7 +24,7 @@ from invertgate.experiment.told import Collection, Measurement, Taken, Tried
 from invertgate.inside import settings
 from invertgate.inside.budget import Options
 from invertgate.isolation.contain import Held, held, launcher
-from invertgate.isolation.environment import environment, install_inside
+from invertgate.isolation.environment import environment, install_inside, original_of
 from invertgate.isolation.trees import Selection, environments_in, missing_in
 from invertgate.model import Outcome, Result, Row, Run, Verdict
 from invertgate.request import Request
@@ -170,15 +170,16 @@ def laboratory(
         )
         stack.callback(process.end_marked, settings.RUN, str(trees.scratch))
         install_inside(trees)
+        original = original_of(request.environment, survey.repository.top)
         place = Place(
             trees.scratch,
-            survey.repository.top,
+            original,
             trees.name,
             project.folder,
             workers,
             workers,
             environment(request.environment, trees, project.folder),
-            tuple(str(folder) for folder in environments_in(survey.repository.top)),
+            tuple(str(folder) for folder in environments_in(original)),
             config.pytest_args,
             session.calming_options(trees.scratch),
             launcher(how.always, trees.scratch),

@@ -28,8 +28,23 @@ _NOT_PASSED_ON: Final = frozenset(
 )
 """Variables that would lead a test back to the user's own folders, or to another tool."""
 _NOT_PASSED_ON_PREFIXES: Final = ("GIT_", "COV_CORE_", "INVERTGATE_")
+ORIGINAL: Final = "INVERTGATE_ORIGINAL"
+"""The variable that names the user's tree, where it is another one than that which is judged."""
 _BOOTSTRAP: Final = "b"
 _PACKAGE: Final = "_invertgate_inside"
+
+
+def original_of(given: Mapping[str, str], top: Path) -> Path:
+    """Return the user's tree, of which modules are found that are to come from a copy.
+
+    On a worker of a cluster the tree that is judged came from another machine, and what is
+    installed for editing is looked for where it lies there.
+
+    Args:
+        given: The environment that we were started in.
+        top: The tree that is judged.
+    """
+    return Path(given.get(ORIGINAL) or top)
 
 
 def install_inside(trees: Trees) -> None:

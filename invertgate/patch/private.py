@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -44,6 +45,27 @@ def lend_repository(repository: Repository, copy: Path) -> None:
     for name in ("index", "shallow"):
         with suppress(OSError):
             shutil.copyfile(repository.git_path(name), git / name)
+
+
+def own_objects(copy: Path, repository: Repository, commits: Iterable[str]) -> None:
+    """Let a private repository need nothing of the user's any more, so that it can be moved.
+
+    Args:
+        copy: The top of the copy that it was lent to.
+        repository: The user's.
+        commits: What it must have although no branch may lead there.
+
+    Raises:
+        NoBaseError: git failed; a partial clone lacks objects, for one.
+    """
+    private = open_repository(copy, repository.environment)
+    names = {f"refs/invertgate/{number}": commit for number, commit in enumerate(commits)}
+    for name, commit in names.items():
+        private.read("update-ref", name, commit)
+    private.read("-c", "pack.threads=1", "repack", "-a", "-d", "-q")
+    for name in names:
+        private.read("update-ref", "-d", name)
+    (copy / ".git" / "objects" / "info" / "alternates").unlink()
 
 
 def _copy_refs(repository: Repository, git: Path) -> None:

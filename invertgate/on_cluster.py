@@ -1,0 +1,168 @@
+"""`--cluster`: lets the workers of a Dask cluster judge shards, and joins what they say."""
+
+import json
+import shutil
+import time
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from os import path
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from msgspec import ValidationError, convert
+
+from invertgate import gate, merge
+from invertgate.cluster_shard import Job, job_of
+from invertgate.errors import EngineError, IncompleteSetError, UsageError
+from invertgate.isolation.trees import Selection, private_trees
+from invertgate.markers import files_bearing_markers
+from invertgate.merge import Given
+from invertgate.nightly import cluster, hand
+from invertgate.nightly.archive import pack
+from invertgate.nightly.cluster import Archive, Cluster
+from invertgate.nightly.hand import Answer
+from invertgate.patch.base import Base
+from invertgate.patch.git import Repository, open_repository
+from invertgate.patch.private import lend_repository, own_objects
+from invertgate.patch.worktree import files_of_worktree
+from invertgate.policy_files import policy_file_notes
+from invertgate.report import store
+from invertgate.report.document import Facts, Report
+from invertgate.request import Request
+from invertgate.survey import Configured, Survey, survey
+from invertgate.whole import whole_digest
+
+_A_WORKER: Final = 2
+"""Shards that are made for each worker, so that a slow one does not keep all others waiting."""
+
+
+def run(request: Request) -> Report:
+    """Judge a patch on a cluster; what comes of it is what one machine would say.
+
+    Args:
+        request: What the user asked for, with the address of a scheduler.
+
+    Raises:
+        InvertgateError: It cannot be judged; the message says what to do.
+    """
+    cluster.ready()
+    if request.shard is not None:
+        raise UsageError("--cluster divides the rows by itself; leave --shard away")
+    repository = open_repository(request.root, request.environment)
+    folder = repository.top / store.FOLDER
+    facts = Facts(request.command, datetime.now(UTC).isoformat(timespec="seconds"))
+    with store.opened(folder, facts):
+        seen = survey(request, repository)
+        if not request.list_only and _has_claims(seen):
+            report = _judged(request, seen, facts.started)
+            report = gate.remembered(request, repository, report)
+            store.write(report, folder)
+            return report
+    return gate.run(request)  # nothing has to be run, so it is here that it is done
+
+
+def _has_claims(seen: Survey) -> bool:
+    return any(
+        any(row.claims for row in seen.matched(project).rows)
+        or files_bearing_markers(seen, project)
+        for project in seen.projects
+    )
+
+
+def _judged(request: Request, seen: Survey, started: str) -> Report:
+    """Divide the rows, let shards be judged, and join them."""
+    clock = time.monotonic()
+    with cluster.connected(request.cluster) as there, _packed(request, seen) as archive:
+        rows = sum(not outcome.exempt for outcome in seen.listing.outcomes)
+        count = max(1, min(_A_WORKER * max(1, len(there.addresses())), rows))
+        job = job_of(request, seen.repository.top, _base(request, seen), count)
+        given = list(_answers(request, there, archive, job))
+        joined = merge.joined_shards(given, request.command)
+    if joined.whole != whole_digest(request, seen):
+        raise IncompleteSetError(
+            "the workers judged something else than what is here; did files change meanwhile?"
+        )
+    told = _told_here(seen)
+    others = (note for note in joined.notes if note not in told)
+    return replace(
+        joined,
+        joined=(),
+        started=started,
+        seconds=round(time.monotonic() - clock, 3),
+        notes=tuple(dict.fromkeys((*told, *others, *there.notes))),
+    )
+
+
+def _told_here(seen: Survey) -> tuple[str, ...]:
+    """Return the notes with which the report of one machine begins."""
+    return (*seen.patch.notes, *seen.listing.notes, *seen.notes, *policy_file_notes(seen))
+
+
+def _base(request: Request, seen: Survey) -> Base | None:
+    base = Configured(seen.repository, request).base
+    return None if base is None else replace(base, commit=seen.patch.base)
+
+
+def _answers(request: Request, there: Cluster, archive: Archive, job: Job) -> Iterator[Given]:
+    count = job.count
+    numbers = range(1, count + 1)
+    jobs = {number: json.dumps(job.of_shard(number)) for number in numbers}
+    request.progress.stage("judging shards on the cluster")
+    request.progress.total(count)
+    for number, address, answer in there.judged(archive, hand.stance(), jobs):
+        request.progress.advance(None, f"shard {number}/{count} on {address}")
+        yield Given(Path(f"shard {number}/{count}"), _report(number, address, answer))
+
+
+def _report(number: int, address: str, answer: Answer) -> Report:
+    """Read what a worker says.
+
+    Raises:
+        EngineError: It is no report, or one of a run that could not judge.
+    """
+    said = answer.said.strip().splitlines()
+    try:
+        report = convert(json.loads(answer.report), Report)
+    except (ValueError, ValidationError) as error:
+        last = said[-1] if said else f"its process ended with {answer.code}"
+        raise EngineError(f"shard {number} on worker {address} left no report: {last}") from error
+    if not report.complete:
+        why = report.error or (said[-1] if said else "it was stopped")
+        raise EngineError(f"shard {number} on worker {address} could not be judged: {why}")
+    return report
+
+
+@contextmanager
+def _packed(request: Request, seen: Survey) -> Generator[Archive]:
+    """Lend an archive of the working tree with a repository of its own."""
+    repository = seen.repository
+    config = seen.projects[0].config
+    selection = Selection(config.copy_exclude, config.copy_include)
+    tracked = files_of_worktree(repository).tracked
+    commits = [commit for commit in (seen.patch.base, seen.patch.head) if commit]
+    request.progress.stage("packing the working tree")
+
+    def furnish(copy: Path) -> None:
+        _complete(repository, tracked, copy)
+        lend_repository(repository, copy)
+        own_objects(copy, repository, commits)
+
+    with (
+        private_trees(repository.top, 1, selection, furnish) as trees,
+        TemporaryDirectory(prefix="invertgate-cluster-") as folder,
+    ):
+        target = Path(folder, "tree.tar.gz")
+        yield Archive(target, pack(trees.top(0), target), trees.name)
+
+
+def _complete(repository: Repository, tracked: Iterable[str], copy: Path) -> None:
+    """Copy tracked files that no test needs: without them git would call them deleted."""
+    for name in tracked:
+        source, target = repository.top / name, copy / name
+        if path.lexists(target) or not (source.is_file() or source.is_symlink()):
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target, follow_symlinks=False)
