@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -110,6 +109,8 @@ def ask(
     Raises:
         OSError: The program cannot be started.
     """
+    from tempfile import TemporaryFile  # noqa: PLC0415 - see tree
+
     with TemporaryFile() as question:
         question.write(input)
         question.seek(0)
