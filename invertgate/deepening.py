@@ -12,6 +12,7 @@ from invertgate.experiment.session import SessionError
 from invertgate.experiment.told import Tried
 from invertgate.model import Outcome, Verdict
 from invertgate.nightly.depth import Chosen, NotReadError, Variant, operators, variants
+from invertgate.report.depth_words import depth_in_words
 from invertgate.report.document import Deep, Report, ReportRow, Survivor
 from invertgate.request import Request
 from invertgate.survey import ProjectSurvey, Survey
@@ -77,7 +78,7 @@ def with_depth(request: Request, seen: Survey, report: Report) -> Report:
     if not deep:
         return replace(report, notes=(*report.notes, *notes))
     rows = tuple(_with(row, deep.get((row.path, row.id))) for row in report.rows)
-    return replace(report, rows=rows, notes=(*report.notes, *notes, _sum(deep)))
+    return replace(report, rows=rows, notes=(*report.notes, *notes, depth_in_words(rows)))
 
 
 def _planned(
@@ -243,15 +244,3 @@ def _with(row: ReportRow, deep: Deep | None) -> ReportRow:
     ]
     more = [f"{len(said) - _SAID} more changes survive"] if len(said) > _SAID else []
     return replace(row, deep=deep, advice=(*row.advice, *said[:_SAID], *more))
-
-
-def _sum(deep: Mapping[Key, Deep]) -> str:
-    rows = deep.values()
-    tried = sum(each.tried for each in rows)
-    survivors = sum(len(each.survivors) for each in rows)
-    others = sum(each.not_run + each.undecided for each in rows)
-    left_out = sum(each.left_out for each in rows)
-    parts = [f"{sum(each.noticed for each in rows)} noticed", f"{survivors} survive"]
-    parts += [f"{others} could not be judged"] if others else []
-    parts += [f"{left_out} more were left out"] if left_out else []
-    return f"deep: {tried} small changes in {len(deep)} bound rows: {', '.join(parts)}; advice only"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Running = dict[str, tuple[int, "Future[Answer]"]]
 
-_CONNECT: Final = "15s"
+_CONNECT: Final = "10s"
 _PIECE: Final = 4 << 20
 _LOOK_EVERY: Final = 0.5
 _WAIT_FOR_WORKERS: Final = 15.0

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 from invertgate.model import NotParsed, Verdict
 from invertgate.report.build import WITHOUT_OUTCOME, check, with_rows
+from invertgate.report.depth_words import DEPTH, depth_in_words
 from invertgate.report.document import Report, ReportRow
 
 Key = tuple[str, str, bool]
@@ -105,14 +106,28 @@ def _shared(reports: Sequence[Report], command: str) -> Report:
         cpu=round(sum(report.cpu for report in reports), 3),
         python=_agreed(report.python for report in reports),
         platform=_agreed(report.platform for report in reports),
-        tree=reports[0].tree if len({report.tree for report in reports}) == 1 else "",
+        tree=_tree(reports),
         trend=None,
         tables=_once(report.tables for report in reports),
         written=(),
         not_parsed=_once(report.not_parsed for report in reports),
         left_out=_once(report.left_out for report in reports),
-        notes=_once(report.notes for report in reports),
+        notes=_with_depth(reports),
     )
+
+
+def _with_depth(reports: Sequence[Report]) -> tuple[str, ...]:
+    """Return all notes; those that add small changes up are added up."""
+    notes = _once(report.notes for report in reports)
+    depth = depth_in_words(row for report in reports for row in report.rows)
+    others = (note for note in notes if not note.startswith(DEPTH))
+    return (*others, depth) if depth else notes
+
+
+def _tree(reports: Sequence[Report]) -> str:
+    """Return what all say of the files that tests found; who has run no test says nothing."""
+    trees = {each.tree for each in reports if each.tree or any(row.runs for row in each.rows)}
+    return trees.pop() if len(trees) == 1 else ""
 
 
 def _row(said: Mapping[str, ReportRow]) -> ReportRow:
