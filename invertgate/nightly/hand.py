@@ -6,12 +6,12 @@ import shutil
 import sys
 import tempfile
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import distributions
 from pathlib import Path
-from subprocess import TimeoutExpired
 from typing import Final
 
 from invertgate import process
@@ -160,10 +160,8 @@ def _judged(token: str, told: Path, top: Path) -> Answer:
     (top / _OUT).unlink(missing_ok=True)
     argv = [sys.executable, "-m", ENTRY, str(told)]
     with process.running(argv, cwd=top, env=os.environ, log=log) as shard:
-        code = None
-        while code is None and token not in _stopped:
-            with suppress(TimeoutExpired):
-                code = shard.wait(_LOOK_EVERY)
+        while (code := shard.poll()) is None and token not in _stopped:
+            time.sleep(_LOOK_EVERY)
     said = log.read_text(encoding="utf-8", errors="replace")[-_LAST_WORDS:]
     try:
         report = (top / _OUT).read_text(encoding="utf-8")
