@@ -26,6 +26,7 @@ from invertgate.cli_nightly import large_flags, large_taken
 from invertgate.cli_report import COMMANDS as REPORT
 from invertgate.cli_report import Wanted, format_flags, give, of_run, promised, show, taken
 from invertgate.cli_setup import COMMANDS as SETUP
+from invertgate.cli_sweep import COMMANDS as SWEEP
 from invertgate.errors import ExitCode, InvertgateError
 from invertgate.help_pages import ROOT, Sections, furnish
 from invertgate.model import PolicySource, Shard
@@ -166,7 +167,7 @@ def command_line() -> None:
     """
 
 
-for _command in (*AUTHOR, *LANES, *NIGHTLY, *REPORT, *SETUP):
+for _command in (*AUTHOR, *LANES, *NIGHTLY, *REPORT, *SETUP, *SWEEP):
     command_line.add_command(_command)
 
 
@@ -236,14 +237,20 @@ def run(  # noqa: PLR0913 (click hands over one by one what may be said)
 @command_line.command()
 @_paths
 @_ids
+@click.option("--rebind", is_flag=True, help="Search also for rows whose test does not hold.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+@click.option("--markers", is_flag=True, help="Print marker lines to add; write no table.")
 @click.option("--lock", is_flag=True, help="Also lock the claimed tests; see `run --locked`.")
 @_policy
 @_json
 @flags(lambda option: option.name not in ONLY_RUN)
-def bind(
+def bind(  # noqa: PLR0913 (click hands over one by one what may be said)
     *,
     paths: tuple[str, ...],
     ids: tuple[str, ...],
+    rebind: bool,
+    dry_run: bool,
+    markers: bool,
     lock: bool,
     policy: str,
     as_json: bool,
@@ -252,10 +259,14 @@ def bind(
     """Find a test for each row without one, and write it into the table.
 
     Tries the tests that take the outcome, cheapest first, on the inverted code. The first that
-    fails because of it is named in the table. Rows that no test notices are listed.
+    fails because of it is named in the table, rather by an assertion than by an exception. Rows
+    that no test notices are listed, with the tests that came nearest.
     """
+    if markers and lock:
+        raise click.UsageError("choose --markers or --lock: a claim by marker cannot be locked")
     request = _request(overrides, paths=paths, ids=ids)
     request = replace(request, lock=lock, policy=PolicySource(policy))
+    request = replace(request, rebind=rebind, dry_run=dry_run, markers=markers)
     return partial(_bind, request, Display(as_json=as_json))
 
 

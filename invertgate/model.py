@@ -312,6 +312,8 @@ class Result:
     """The live waiver of a waived row."""
     beneath: Verdict | None = None
     """What a waived row would be without its waiver; None if it is not waived."""
+    cached_since: str = ""
+    """The day on which this was found, if it was taken over because nothing changed; or empty."""
 
     @property
     def key(self) -> tuple[str, str]:

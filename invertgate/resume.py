@@ -1,7 +1,7 @@
 """Go on with a run that was killed: what it said of the very same things is not asked again."""
 
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from hashlib import sha256
@@ -90,7 +90,7 @@ def _key(seen: Survey, project: ProjectSurvey, lab: Laboratory, tree: str) -> st
         _digest(place.scratch / "0" / "home" / ".gitconfig"),
         surroundings_digest(place.environment, place.scratch, seen.repository.top),
         project.folder,
-        _settings(project.config),
+        settings_told(project.config),
         str(place.original),
     )
     return sha256(os.fsencode(repr(told))).hexdigest()
@@ -103,6 +103,12 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _settings(config: Config) -> list[tuple[str, str]]:
-    named = (field.name for field in fields(config) if field.name not in _NO_MATTER)
+def settings_told(config: Config, without: Collection[str] = _NO_MATTER) -> list[tuple[str, str]]:
+    """Return name and value of the options that verdicts hang on.
+
+    Args:
+        config: The options.
+        without: Names of options that are left out.
+    """
+    named = (field.name for field in fields(config) if field.name not in without)
     return [(name, repr(getattr(config, name))) for name in named]

@@ -73,6 +73,20 @@ def recorded(report: Report, path: Path, series: str) -> Report:
     return _noted(report, told)
 
 
+def last_said(path: Path, series: str) -> Mapping[str, str]:
+    """Return the verdict of each row in the newest report of a series; empty if there is none.
+
+    Args:
+        path: Where the history lies.
+        series: Of which reports.
+    """
+    try:
+        with history.opened(path, create=False) as connection:
+            return history.last_verdicts(connection, series)
+    except HistoryError:
+        return {}
+
+
 def read(path: Path, series: str, last: int) -> Trend:
     """Compare the last report of a history with those before it.
 

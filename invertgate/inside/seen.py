@@ -154,13 +154,11 @@ class Seen:
             return ""
         if full.startswith(self._scratch):
             return self._inside(full[len(self._scratch) :])
-        if (full + os.sep).startswith(self._covered):
-            return ""
         if full.startswith(self._original) and not (full + os.sep).startswith(self._kept_out):
             within = full[len(self._original) :]
-            if _exists(os.path.join(self._boot.tree(self._number), within)):
-                return within
-        return full
+            there = _exists(os.path.join(self._boot.tree(self._number), within))
+            return within if there else full
+        return "" if (full + os.sep).startswith(self._covered) else full
 
     def _inside(self, path: str) -> str:
         """Return what a path in the scratch folder is of a tree."""

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final
@@ -10,6 +10,10 @@ from typing import Final
 _MOST: Final = 50_000
 """Files of a folder outside of the repository; with more, nobody waits for us to look at them."""
 _NOT_READ: Final = frozenset(("__pycache__", ".git", "node_modules", "invertgate.out"))
+
+
+Content = Callable[[Path], bytes]
+"""Tells what of a file's content goes into a digest."""
 
 
 class NotToldError(Exception):
@@ -27,11 +31,63 @@ def tree_digest(top: Path) -> str:
     """
     whole = sha256()
     try:
-        for line in _lines(top, top):
+        for line in _lines(top, top, _content):
             whole.update(line)
     except OSError as error:
         raise NotToldError(str(error)) from error
     return whole.hexdigest()
+
+
+def names_digest(top: Path) -> str:
+    """Return a digest of what a private copy is like without its contents: names, modes, links.
+
+    Args:
+        top: The folder at its top.
+
+    Raises:
+        NotToldError: A link leads to a folder outside, or something cannot be read.
+    """
+    whole = sha256()
+    try:
+        for line in _lines(top, top, lambda _: b""):
+            whole.update(line)
+    except OSError as error:
+        raise NotToldError(str(error)) from error
+    return whole.hexdigest()
+
+
+def folder_digest(folder: Path, but: Path) -> str:
+    """Return a digest of all files of a folder: names and contents, whenever they were written.
+
+    Args:
+        folder: A folder outside of the repository.
+        but: A folder in it that is not looked at.
+
+    Raises:
+        NotToldError: It cannot be read.
+    """
+    whole = sha256()
+    try:
+        for entry in _files(folder, but):
+            name = os.fsencode(os.path.relpath(entry.path, folder))
+            whole.update(b"%s\0%s\n" % (name, _content(Path(entry.path))))
+    except OSError as error:
+        raise NotToldError(str(error)) from error
+    return whole.hexdigest()
+
+
+def file_digest_of(path: Path) -> str:
+    """Return a digest of what opening a path gives, also if there is nothing to be opened.
+
+    Raises:
+        NotToldError: It is there, and cannot be read.
+    """
+    try:
+        return "folder" if path.is_dir() else _content(path).decode()
+    except (FileNotFoundError, NotADirectoryError):
+        return "nothing"
+    except OSError as error:
+        raise NotToldError(str(error)) from error
 
 
 def looks_digest(folder: Path, but: Path) -> str:
@@ -59,17 +115,17 @@ def looks_digest(folder: Path, but: Path) -> str:
     return whole.hexdigest()
 
 
-def _lines(folder: Path, top: Path) -> Iterator[bytes]:
+def _lines(folder: Path, top: Path, content: "Content") -> Iterator[bytes]:
     for entry in _sorted(folder):
         name = os.fsencode(os.path.relpath(entry.path, top))
         if entry.is_symlink():
             yield b"link %s\0%s\n" % (name, _link(Path(entry.path), top))
         elif entry.is_dir():
             yield b"folder %s\n" % name
-            yield from _lines(Path(entry.path), top)
+            yield from _lines(Path(entry.path), top, content)
         else:
             mode = stat.S_IMODE(entry.stat().st_mode)
-            yield b"file %s\0%o\0%s\n" % (name, mode, _content(Path(entry.path)))
+            yield b"file %s\0%o\0%s\n" % (name, mode, content(Path(entry.path)))
 
 
 def _link(link: Path, top: Path) -> bytes:

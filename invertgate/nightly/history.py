@@ -177,6 +177,21 @@ def add(connection: sqlite3.Connection, entry: Entry) -> None:
     )
 
 
+def last_verdicts(connection: sqlite3.Connection, series: str) -> dict[str, str]:
+    """Return what the newest report of a series says of each row, on whatever machine it was made.
+
+    Args:
+        connection: A history.
+        series: Of which reports.
+    """
+    found = connection.execute(
+        "SELECT name, verdict FROM verdicts JOIN names ON names.id = row WHERE report ="
+        " (SELECT id FROM reports WHERE series = ? ORDER BY started DESC, id DESC LIMIT 1)",
+        (series,),
+    )
+    return dict(found.fetchall())
+
+
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     [[version]] = connection.execute("PRAGMA user_version")
     if version == VERSION:

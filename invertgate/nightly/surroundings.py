@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -11,7 +12,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from invertgate import __version__
-from invertgate.nightly.contents import looks_digest
+from invertgate.nightly.contents import folder_digest, looks_digest
 
 _OF_A_TERMINAL: Final = frozenset(
     (
@@ -67,6 +68,64 @@ def surroundings_digest(environment: Mapping[str, str], scratch: Path, top: Path
         [(str(each), looks_digest(each, top)) for each in _elsewhere(environment, scratch, top)],
     ]
     return sha256(json.dumps(told).encode()).hexdigest()
+
+
+def lasting_digest(environment: Mapping[str, str], scratch: Path, top: Path) -> str:
+    """Return a digest of the same by contents: equal also where all of it was installed anew.
+
+    Args:
+        environment: What the tests run in.
+        scratch: The folder of this run, which is another one in every run.
+        top: The user's repository, whose copy is looked at by others.
+
+    Raises:
+        NotToldError: A folder cannot be read.
+    """
+    folders = [
+        folder for folder in covered_folders(environment, scratch, top) if not _is_own(folder)
+    ]
+    told = [
+        __version__,
+        _our_sources(),
+        sys.version,
+        sys.executable,
+        sys.platform,
+        list(_variables(environment, str(scratch))),
+        [(str(folder), folder_digest(folder, top)) for folder in folders],
+    ]
+    return sha256(json.dumps(told).encode()).hexdigest()
+
+
+def covered_folders(environment: Mapping[str, str], scratch: Path, top: Path) -> tuple[Path, ...]:
+    """Return the folders of which :func:`lasting_digest` tells whenever something in them changes.
+
+    Args:
+        environment: What the tests run in.
+        scratch: The folder of this run.
+        top: The user's repository, which is none of them.
+    """
+    paths = sysconfig.get_paths()
+    found = [Path(paths[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    programs = Path(sys.executable).parent
+    found += [
+        each for each in _search_path() if each.resolve() not in (programs, programs.resolve())
+    ]
+    found += _elsewhere(environment, scratch, top)
+    inside = (top, top.resolve(), scratch)
+    environments = (Path(sys.prefix), Path(sys.base_prefix))
+    return tuple(
+        dict.fromkeys(
+            folder
+            for folder in found
+            if folder.is_dir() and (_is_in(folder, environments) or not _is_in(folder, inside))
+        )
+    )
+
+
+def _is_own(folder: Path) -> bool:
+    """Tell whether a folder is Python's own library, which its version stands for."""
+    libraries = {Path(sysconfig.get_paths()[name]) for name in ("stdlib", "platstdlib")}
+    return folder in libraries or (folder.parent in libraries and folder.name == "lib-dynload")
 
 
 def _variables(environment: Mapping[str, str], scratch: str) -> Iterator[tuple[str, str]]:

@@ -285,6 +285,7 @@ def _with_result(row: ReportRow, result: Result) -> ReportRow:
         nearest=result.nearest,
         waiver=result.waiver,
         beneath=result.beneath,
+        cached_since=result.cached_since,
     )
 
 

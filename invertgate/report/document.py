@@ -170,6 +170,9 @@ class ReportRow:
     """In a report of several machines: what each of them says."""
     deep: Deep | None = None
     """Which small changes within the row survive; null if nobody asked, or it is not bound."""
+    cached_since: str = ""
+    """The day (UTC) on which this was found, if it was taken over because all that it hangs on is the
+    same; empty if it was judged now."""
 
     @property
     def name(self) -> str:
@@ -256,6 +259,31 @@ class Unkilled:
     reason: str
     nearest: tuple[str, ...] = ()
     """Nodeids of the tests that came closest."""
+    why_not: dict[str, str] = field(default_factory=dict)
+    """Why each of those does not bind the row, by nodeid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A row that was pointed at another test than before."""
+
+    outcome: Outcome
+    before: str
+    after: str
+    reason: str
+    """What is wrong with the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerLine:
+    """A line to be added to a test file."""
+
+    path: str
+    """From the top of the repository."""
+    line: int
+    """The line, from 1, that it is to stand above once those listed before it were added."""
+    text: str
+    """With its indentation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +301,12 @@ class BindReport:
     """Those of them that were changed."""
     not_parsed: tuple[NotParsed, ...] = ()
     notes: tuple[str, ...] = ()
+    replaced: tuple[Replaced, ...] = ()
+    """Rows among ``bound`` that another test claimed before."""
+    unwritten: dict[str, str] = field(default_factory=dict)
+    """Tables that would be changed, each with the change as a unified diff: in a dry run."""
+    markers: tuple[MarkerLine, ...] = ()
+    """Lines that claim the rows in place of a table: file by file, the lowest first."""
 
     @property
     def exit_code(self) -> ExitCode:

@@ -125,6 +125,8 @@ def place_in_words(row: ReportRow) -> str:
 def against(report: Report) -> str:
     """Say what head was compared with."""
     if not report.base:
+        if report.base_name.startswith("since "):  # a sweep: its policies are no patch's
+            return visible(report.base_name)
         return "against nothing: whole files, every outcome taken as new"
     base = f"{report.base[:SHORT_COMMIT]} ({report.base_name})" if report.base_name else report.base
     return visible(f"against {base}")
