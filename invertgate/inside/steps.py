@@ -26,6 +26,9 @@ _ENDLESS: Final = 3
 """When a row is searched for a test: how many may use up their time before it is given up."""
 _USED_UP: Final = ("cpu time used up", "wall time used up")
 _NO_REPORT: Final = "ended without a report"
+_FORKED_AWAY: Final = (_NO_REPORT, "killed by a signal", "wall time used up")
+"""How an inverted run may end because it was forked: with its descriptors, its memory or a thread
+gone. What a control passes by is not all there is: a failure takes ways of its own."""
 _BY_CHANCE: Final = ("failed", "error")
 """How a control ends that may pass the next time; the others do not live in a fork."""
 
@@ -163,9 +166,9 @@ class Experiment:
         self._confirm(suspects, cold=cold)
         others = [row for row in taken if row not in suspects]
         if not cold:
-            doubtful += [row for row in others if self._doubts(row) or _went_away(row)]
+            doubtful += [row for row in others if self._doubts(row) or self._went_away(row)]
         for row in others:
-            if self._options.doubt and row.runs[-1]["ending"] in _USED_UP:
+            if self._options.doubt and row not in doubtful and _used_up(row) == 1:
                 self._invert(row, cold=cold)
         return doubtful
 
@@ -222,6 +225,14 @@ class Experiment:
         self._differ = True
         return True
 
+    def _went_away(self, row: RowAtWork) -> bool:
+        """Set aside a fork that told nothing, for a fresh process to tell."""
+        ending = row.runs[-1]["ending"]
+        if ending not in _FORKED_AWAY or not (self._options.doubt or ending == _NO_REPORT):
+            return False
+        _set_aside(row)
+        return True
+
     def _control(self, *, cold: bool, other: bool = False) -> Record:
         known = self._budget.get(cold)
         options = self._options
@@ -257,12 +268,11 @@ def _runs(rows: Iterable[RowAtWork]) -> Iterator[Record]:
     return (run for row in rows for run in row.runs)
 
 
-def _went_away(row: RowAtWork) -> bool:
-    """Set aside a fork that told nothing: a fresh process tells by another way."""
-    if row.runs[-1]["ending"] != _NO_REPORT:
-        return False
-    _set_aside(row)
-    return True
+def _used_up(row: RowAtWork) -> int:
+    """Count the runs that used up their time; the last one is among them, or there are none."""
+    if row.runs[-1]["ending"] not in _USED_UP:
+        return 0
+    return sum(run["ending"] in _USED_UP for run in row.runs)
 
 
 def _share(rows: Iterable[RowAtWork], control: Record) -> None:

@@ -191,8 +191,14 @@ def test_control_that_fails_everywhere_ends_the_experiment() -> None:
     assert not any(run["inverted"] for run in some[0].runs)
 
 
-@pytest.mark.parametrize("ending", ["cpu time used up", "wall time used up"])
-def test_run_that_used_up_its_time_gets_one_more(ending: str) -> None:
+@pytest.mark.parametrize(
+    ("ending", "letters"),
+    [
+        pytest.param("cpu time used up", "cii", id="it works for ever"),
+        pytest.param("wall time used up", "ciCI", id="it waits, perhaps for a thread not forked"),
+    ],
+)
+def test_run_that_used_up_its_time_gets_one_more(ending: str, letters: str) -> None:
     def say(order: Order, _: int) -> Record:
         return {"ending": ending} if order.slots else PASSED
 
@@ -200,7 +206,7 @@ def test_run_that_used_up_its_time_gets_one_more(ending: str) -> None:
 
     experiment(bench, some)
 
-    assert bench.letters == "cii"
+    assert bench.letters == letters
     assert not holds(some[0])
 
 
@@ -251,9 +257,12 @@ def test_control_that_passes_the_second_time_is_unstable() -> None:
     assert not holds(some[0])
 
 
-def test_fork_that_tells_nothing_leaves_the_row_to_a_fresh_process() -> None:
+@pytest.mark.parametrize(
+    "ending", ["ended without a report", "killed by a signal", "wall time used up"]
+)
+def test_fork_that_tells_nothing_leaves_the_row_to_a_fresh_process(ending: str) -> None:
     def say(order: Order, number: int) -> Record:
-        lost = {"ending": "ended without a report"}
+        lost: Record = {"ending": ending}
         return noticing(order, number) if order.cold or not order.slots else lost
 
     bench, some = Scripted(say), rows(0)
