@@ -331,10 +331,10 @@ def _bind(request: Request, display: Display, use_cases: UseCases) -> int:
     with _watched(request) as watched:
         report = use_cases.bind(watched)
     _show_json(report, display)
-    from invertgate.report import terminal
+    from invertgate.report.bind_page import show_bind
 
     with _page(display) as console:
-        terminal.show_bind(report, console)
+        show_bind(report, console)
     return report.exit_code
 
 

@@ -49,6 +49,8 @@ PAGES: Final[Mapping[str, tuple[str, Examples]]] = {
             ("invertgate bind", "all rows without a test"),
             ("invertgate bind --id 0e39ba75e0ba", "one of them"),
             ("invertgate bind --tests tests/unit", "try the tests of one folder"),
+            ("invertgate bind --rebind --dry-run", "is there better for rows with a test?"),
+            ("invertgate bind --markers", "marker lines in place of the table"),
         ),
     ),
     "table": (

@@ -62,6 +62,21 @@ def without_locked_out(seen: Survey, project: ProjectSurvey, rows: Sequence[Row]
     return Guarded(tuple(results), tuple(left), _notes(seen, project, left, beside))
 
 
+def held_keys(seen: Survey, project: ProjectSurvey, rows: Sequence[Row]) -> frozenset[Key]:
+    """Return the rows that must not be pointed at another test: locked, or held by the base.
+
+    Args:
+        seen: What is judged.
+        project: The project of the rows.
+        rows: All that could be.
+    """
+    return frozenset(
+        row.outcome.key
+        for row, held in _held(seen, project, rows)
+        if held.lock is not None or (project.config.locked and held.is_held)
+    )
+
+
 def with_locks(seen: Survey, project: ProjectSurvey, table: Table) -> tuple[Table, tuple[str, ...]]:
     """Write into the rows of a table what their tests look like now.
 

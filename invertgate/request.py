@@ -38,6 +38,12 @@ class Request:
     """List outcomes and run nothing."""
     policy: PolicySource = PolicySource.BASE
     """Whose policies count, where there is a base."""
+    rebind: bool = False
+    """Search also for rows that have a claim, and replace those that do not hold."""
+    dry_run: bool = False
+    """Say what `bind` would write, and write nothing."""
+    markers: bool = False
+    """Say by which markers tests would claim the rows, and write no table."""
     lock: bool = False
     """Write into the table what the claimed tests look like now."""
     shard: Shard | None = None

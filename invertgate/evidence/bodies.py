@@ -3,7 +3,7 @@
 import ast
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -61,6 +61,49 @@ def body_of(source: bytes, test: str, production: Iterable[str] = ()) -> Body | 
         any_error=_lines_of(nodes, _takes_any_error),
         swallows=_lines_of(nodes, _swallows),
     )
+
+
+def may_assert(source: bytes, production: Iterable[str] = ()) -> dict[str, bool]:
+    """Tell of each test function of a file whether it may assert something.
+
+    Args:
+        source: The file; nothing is said of one that does not parse.
+        production: Names of modules and packages that do not assert for a test.
+
+    Returns:
+        By name, as nodeids have it behind the file and without parameters.
+    """
+    read = _read(source, frozenset(production))
+    if read is None:
+        return {}
+    module, called = read
+    return {
+        name: _asserts(function) or called.may_assert(function, {function.name})
+        for name, function in functions_of(module)
+    }
+
+
+def _asserts(function: Function) -> bool:
+    return any(isinstance(node, ast.Assert) for node in ast.walk(function))
+
+
+def functions_of(
+    scope: ast.Module | ast.ClassDef, inside: str = ""
+) -> Iterator[tuple[str, Function]]:
+    """Yield the functions of a module and of its classes, by what a nodeid calls them.
+
+    Args:
+        scope: Where to look; functions within functions are no tests.
+        inside: What a nodeid has before their names.
+    """
+    for node in scope.body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                yield f"{inside}{node.name}", node
+            case ast.ClassDef():
+                yield from functions_of(node, f"{inside}{node.name}::")
+            case _:
+                pass
 
 
 @lru_cache(maxsize=8)

@@ -6,8 +6,8 @@ from typing import Final
 from rich.console import Console
 
 from invertgate.errors import ExitCode
-from invertgate.model import Outcome, Run, Verdict
-from invertgate.report.document import BindReport, Report, ReportRow, Unkilled
+from invertgate.model import Run, Verdict
+from invertgate.report.document import Report, ReportRow
 from invertgate.report.lines import Page, console_for
 from invertgate.report.store import FILE, FOLDER
 from invertgate.report.words import (
@@ -27,7 +27,7 @@ from invertgate.report.words import (
     visible,
 )
 
-__all__ = ["console_for", "show_bind", "show_list", "show_report", "show_table"]
+__all__ = ["console_for", "show_list", "show_report", "show_table"]
 
 SHOWN: Final = (
     Verdict.EXEMPT,
@@ -111,45 +111,6 @@ def show_table(report: Report, console: Console) -> None:
     _ending(page, report)
 
 
-def show_bind(report: BindReport, console: Console) -> None:
-    """Show which rows found a test, and which none."""
-    page = Page(console)
-    if report.bound:
-        page.line(f"bound now ({len(report.bound)})", "green")
-    for outcome, test in report.bound:
-        page.line(_outcome(outcome), indent=2)
-        page.name(test)
-    if report.unkilled:
-        page.line(f"no test notices ({len(report.unkilled)})", "red")
-    for entry in report.unkilled:
-        _unkilled(page, entry)
-    for broken in report.not_parsed:
-        page.line(f"not parsed: {visible(f'{broken.path}:{broken.line}: {broken.message}')}", "red")
-    for note in report.notes:
-        page.prose("note", note, indent=0)
-    page.line(
-        f"{len(report.bound)} bound now, {report.claimed} claimed before, "
-        f"{len(report.unkilled)} that no test notices",
-        "bold",
-    )
-    for path in report.written:
-        page.line(f"wrote {visible(path)}")
-    if report.unkilled:
-        page.line("next: write a test for each row above, name it in the table, and run again")
-    elif report.not_parsed:
-        page.line("next: mend or exclude the files that do not parse")
-    else:
-        page.line("next: review the table, then `invertgate run --changed` judges it")
-
-
-def _unkilled(page: Page, entry: Unkilled) -> None:
-    page.line(_outcome(entry.outcome), indent=2)
-    tried = f"{counted(entry.tried, 'test')} tried"
-    page.prose("why", f"{entry.reason}; {tried}" if entry.reason else tried)
-    for test in entry.nearest:
-        page.name(test, "closest")
-
-
 def _heading(page: Page, report: Report) -> None:
     page.line(f"invertgate {report.tool_version}: {examined_in_words(report)}", "bold")
     for line in policy_in_words(report):
@@ -196,10 +157,6 @@ def _listed(row: ReportRow) -> str:
         f"  (exempt: {visible(row.reason)})" if row.verdict is Verdict.EXEMPT else ""
     )
 
-
-def _outcome(outcome: Outcome) -> str:
-    words = outcome_in_words(outcome.kind, outcome.predicate, outcome.side)
-    return f"{visible(f'{outcome.path}:{outcome.line}')}  {outcome.id}  {words}"
 
 
 def _runs(page: Page, runs: Iterable[Run]) -> None:
@@ -254,7 +211,9 @@ def _survivors(page: Page, report: Report, *, verbose: bool) -> None:
         return
     changes = counted(sum(len(survivors) for _, survivors in rows), "small change")
     within = counted(len(rows), "bound row")
-    page.line(f"\n{changes} in {within} that no test notices (advice; some may be harmless)", "bold")
+    page.line(
+        f"\n{changes} in {within} that no test notices (advice; some may be harmless)", "bold"
+    )
     for row, survivors in rows if verbose else rows[:ROWS_SHOWN]:
         page.line(_listed(row), indent=2)
         for each in survivors if verbose else survivors[:CHANGES_SHOWN]:

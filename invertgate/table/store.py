@@ -29,6 +29,28 @@ def read_file(path: Path, name: str) -> Table | None:
     return read(source, name)
 
 
+def change_of(path: Path, content: bytes, name: str) -> str:
+    """Return what replacing a file would change, as a unified diff; empty if nothing.
+
+    Args:
+        path: The file; it need not be there.
+        content: Its new bytes.
+        name: What the diff calls it.
+
+    Raises:
+        TableError: It cannot be read.
+    """
+    from difflib import unified_diff  # noqa: PLC0415 (only a dry run pays for it)
+
+    try:
+        before = path.read_bytes() if path.exists() else b""
+    except OSError as error:
+        raise TableError(f"{name} cannot be read: {error.strerror}") from error
+    old, new = (each.decode(errors="replace").splitlines() for each in (before, content))
+    lines = unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
 def write_file(path: Path, content: bytes, top: Path) -> bool:
     """Replace a file as a whole; a reader sees the old bytes or the new, never a part.
 

@@ -369,3 +369,19 @@ def test_process_without_stdout_still_has_its_exit_code() -> None:
         code = perform(["run"], Fake(one_row(Verdict.WEAK)))
 
     assert code == 1
+
+
+def test_bind_hands_on_what_it_is_asked_for() -> None:
+    fake = Fake()
+
+    perform(["bind", "--rebind", "--dry-run", "--markers"], fake)
+
+    [request] = fake.requests
+    assert (request.rebind, request.dry_run, request.markers) == (True, True, True)
+
+
+def test_markers_cannot_be_locked(capsys: Output) -> None:
+    code = perform(["bind", "--markers", "--lock"], Fake())
+
+    assert code == 2
+    assert "a claim by marker cannot be locked" in capsys.readouterr().err

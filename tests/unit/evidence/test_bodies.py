@@ -2,7 +2,7 @@ from textwrap import dedent
 
 import pytest
 
-from invertgate.evidence.bodies import Body, body_of
+from invertgate.evidence.bodies import Body, body_of, may_assert
 
 HEAD = """\
 import os
@@ -135,3 +135,27 @@ def test_function_is_found_by_its_nodeid(test: str, line: int) -> None:
 )
 def test_nothing_is_said_of_a_test_that_is_not_there(source: str, test: str) -> None:
     assert body_of(source.encode(), test) is None
+
+
+def test_every_function_of_a_file_is_told_whether_it_may_assert() -> None:
+    source = b"""
+def test_asserts():
+    assert True
+
+def test_only_runs():
+    len([])
+
+class TestIn:
+    def test_calls(self):
+        self.assertEqual(1, 1)
+"""
+
+    assert may_assert(source) == {
+        "test_asserts": True,
+        "test_only_runs": False,
+        "TestIn::test_calls": True,
+    }
+
+
+def test_nothing_is_said_of_a_file_that_does_not_parse() -> None:
+    assert may_assert(b"def (") == {}

@@ -7,11 +7,11 @@ import pytest
 from rich.cells import cell_len
 
 from invertgate.model import NotParsed, Result, Verdict
+from invertgate.report.bind_page import show_bind
 from invertgate.report.build import build
 from invertgate.report.document import BindReport, Facts, Report, Unkilled
 from invertgate.report.terminal import (
     console_for,
-    show_bind,
     show_list,
     show_report,
     show_table,
