@@ -13,13 +13,18 @@ from pathlib import Path
 from typing import Final
 
 from invertgate import gate
+from invertgate.deepening import with_depth
 from invertgate.errors import ExitCode, InvertgateError
 from invertgate.isolation.environment import ORIGINAL
 from invertgate.model import PolicySource, Shard
 from invertgate.patch.base import Base
+from invertgate.patch.git import open_repository
+from invertgate.report import store
+from invertgate.report.document import Facts, Report
 from invertgate.request import Request
 from invertgate.signals import interruptible
 from invertgate.streams import complain
+from invertgate.survey import survey
 
 Value = str | int | float | bool | list[str] | None
 
@@ -41,11 +46,14 @@ class Job:
     head: str
     policy: str
     against_base: bool
-    deep: int
     now: str
     base: Mapping[str, Value] | None
     count: int
     """Into how many shards the rows are divided."""
+    deep: int = 0
+    """How many small changes are tried in each row of a report, which is judged already."""
+    report: str = ""
+    """That report, or empty."""
 
     def of_shard(self, index: int) -> dict[str, object]:
         """Return what the process of a shard is told."""
@@ -73,7 +81,6 @@ def job_of(request: Request, top: Path, base: Base | None, count: int) -> Job:
         request.head,
         str(request.policy),
         request.against_base,
-        request.deep,
         request.now.isoformat(),
         told,
         count,
@@ -114,7 +121,7 @@ def request_of(told: Mapping[str, object], environment: Mapping[str, str]) -> Re
         ids=tuple(job.ids),
         head=job.head,
         policy=PolicySource(job.policy),
-        shard=Shard(index, job.count),
+        shard=None if job.report else Shard(index, job.count),
         against_base=job.against_base,
         deep=job.deep,
         base=None if job.base is None else convert(job.base, Base),
@@ -129,12 +136,27 @@ def main(argv: Sequence[str]) -> ExitCode:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     try:
         with interruptible():
-            return ExitCode(gate.run(request_of(told, os.environ)).exit_code)
+            request = request_of(told, os.environ)
+            if told["report"]:
+                return _deepened(request, str(told["report"]))
+            return ExitCode(gate.run(request).exit_code)
     except InvertgateError as error:
         complain(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
+
+
+def _deepened(request: Request, judged: str) -> ExitCode:
+    """Try small changes in the rows of a report."""
+    from msgspec import convert  # noqa: PLC0415 - needed only here
+
+    repository = open_repository(request.root, request.environment)
+    folder = repository.top / store.FOLDER
+    report = convert(json.loads(judged), Report)
+    with store.opened(folder, Facts(request.command, report.started)):
+        store.write(with_depth(request, survey(request, repository), report), folder)
+    return ExitCode.OK
 
 
 def _end_with(parent: int) -> None:

@@ -3,7 +3,7 @@
 import json
 import shutil
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,23 +14,28 @@ from typing import Final
 
 from msgspec import ValidationError, convert
 
-from invertgate import gate, merge
+from invertgate import deepening, gate, merge
 from invertgate.cluster_shard import Job, job_of
 from invertgate.errors import EngineError, IncompleteSetError, UsageError
 from invertgate.isolation.trees import Selection, private_trees
 from invertgate.markers import files_bearing_markers
 from invertgate.merge import Given
+from invertgate.model import Shard, Verdict
 from invertgate.nightly import cluster, hand
 from invertgate.nightly.archive import pack
 from invertgate.nightly.cluster import Archive, Cluster
 from invertgate.nightly.hand import Answer
+from invertgate.nightly.shards import in_shard
 from invertgate.patch.base import Base
 from invertgate.patch.git import Repository, open_repository
 from invertgate.patch.private import lend_repository, own_objects
 from invertgate.patch.worktree import files_of_worktree
 from invertgate.policy_files import policy_file_notes
 from invertgate.report import store
-from invertgate.report.document import Facts, Report
+from invertgate.report.build import with_rows
+from invertgate.report.depth_words import DEPTH, depth_in_words
+from invertgate.report.document import Facts, Report, ReportRow
+from invertgate.report.joined import key_of
 from invertgate.request import Request
 from invertgate.survey import Configured, Survey, survey
 from invertgate.whole import whole_digest
@@ -49,6 +54,8 @@ def run(request: Request) -> Report:
         InvertgateError: It cannot be judged; the message says what to do.
     """
     cluster.ready()
+    if request.deep:
+        deepening.ready()
     if request.shard is not None:
         raise UsageError("--cluster divides the rows by itself; leave --shard away")
     repository = open_repository(request.root, request.environment)
@@ -81,10 +88,12 @@ def _judged(request: Request, seen: Survey, started: str) -> Report:
         job = job_of(request, seen.repository.top, _base(request, seen), count)
         given = list(_answers(request, there, archive, job))
         joined = merge.joined_shards(given, request.command)
-    if joined.whole != whole_digest(request, seen):
-        raise IncompleteSetError(
-            "the workers judged something else than what is here; did files change meanwhile?"
-        )
+        if joined.whole != whole_digest(request, seen):
+            raise IncompleteSetError(
+                "the workers judged something else than what is here; did files change meanwhile?"
+            )
+        if request.deep:
+            joined = _deepened(request, there, archive, job, joined)
     told = _told_here(seen)
     others = (note for note in joined.notes if note not in told)
     return replace(
@@ -106,15 +115,48 @@ def _base(request: Request, seen: Survey) -> Base | None:
     return None if base is None else replace(base, commit=seen.patch.base)
 
 
+def _deepened(
+    request: Request, there: Cluster, archive: Archive, job: Job, joined: Report
+) -> Report:
+    """Let the workers try small changes in the rows that are bound, each decision as a whole."""
+    bound = [row for row in joined.rows if row.verdict is Verdict.BOUND]
+    shards = [Shard(number, job.count) for number in range(1, job.count + 1)]
+    parts = {shard: [row for row in bound if _decides_in(row, shard)] for shard in shards}
+    jobs = {
+        shard.index: replace(job, deep=request.deep, report=store.encode(with_rows(joined, rows)))
+        for shard, rows in parts.items()
+        if rows
+    }
+    said = [each.report for each in _asked(request, there, archive, jobs, "small changes")]
+    deepened = {key_of(row): row for report in said for row in report.rows}
+    rows = [deepened.get(key_of(row), row) for row in joined.rows]
+    told = (note for report in said for note in report.notes if not note.startswith(DEPTH))
+    notes = (*joined.notes, *told, depth_in_words(rows))
+    return replace(with_rows(joined, rows), notes=tuple(filter(None, dict.fromkeys(notes))))
+
+
+def _decides_in(row: ReportRow, shard: Shard) -> bool:
+    """Tell whether a decision belongs to a part: rows of one are asked together."""
+    anchor = row.anchor
+    place = f"{row.kind} {anchor.line} {anchor.column}" if anchor else row.id
+    return in_shard(row.path, place, shard)
+
+
 def _answers(request: Request, there: Cluster, archive: Archive, job: Job) -> Iterator[Given]:
-    count = job.count
-    numbers = range(1, count + 1)
-    jobs = {number: json.dumps(job.of_shard(number)) for number in numbers}
-    request.progress.stage("judging shards on the cluster")
-    request.progress.total(count)
-    for number, address, answer in there.judged(archive, hand.stance(), jobs):
-        request.progress.advance(None, f"shard {number}/{count} on {address}")
-        yield Given(Path(f"shard {number}/{count}"), _report(number, address, answer))
+    jobs = dict.fromkeys(range(1, job.count + 1), job)
+    return _asked(request, there, archive, jobs, "rows")
+
+
+def _asked(
+    request: Request, there: Cluster, archive: Archive, jobs: Mapping[int, Job], what: str
+) -> Iterator[Given]:
+    told = {number: json.dumps(job.of_shard(number)) for number, job in jobs.items()}
+    request.progress.stage(f"judging shards of {what} on the cluster")
+    request.progress.total(len(jobs))
+    for number, address, answer in there.judged(archive, hand.stance(), told):
+        name = f"shard {number}/{jobs[number].count}"
+        request.progress.advance(None, f"{name} on {address}")
+        yield Given(Path(name), _report(number, address, answer))
 
 
 def _report(number: int, address: str, answer: Answer) -> Report:

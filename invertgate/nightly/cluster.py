@@ -69,6 +69,7 @@ class Cluster:
         self.token = uuid4().hex
         self.notes: list[str] = []
         """What a reader should be told of workers that were refused, or went away."""
+        self._used: set[str] = set()
 
     def addresses(self) -> list[str]:
         """Return the addresses of the workers that are there now."""
@@ -126,7 +127,8 @@ class Cluster:
                 self._wait(state)
                 yield from self._done(state)
         finally:
-            self._leave(state)
+            for _, future in state.running.values():
+                future.cancel()
 
     def _give_back(self, state: _State, there: Iterable[str]) -> None:
         """Take the shards of workers that are gone, and forget them."""
@@ -166,6 +168,7 @@ class Cluster:
                 self.notes.append(f"worker {address} is not used: {why}")
             else:
                 state.ready.add(address)
+                self._used.add(address)
 
     def ship(self, address: str, archive: Archive) -> bool:
         """Bring an archive to the host of a worker; tell whether it had to travel.
@@ -222,11 +225,9 @@ class Cluster:
                 continue
             yield number, address, answer
 
-    def _leave(self, state: _State) -> None:
+    def leave(self) -> None:
         """End what still runs, and let the workers remove the tree."""
-        for _, future in state.running.values():
-            future.cancel()
-        there = [address for address in self.addresses() if address in state.ready]
+        there = [address for address in self.addresses() if address in self._used]
         if there:
             self._client.run(hand.stop, self.token, workers=there, on_error="ignore")
 
@@ -280,4 +281,8 @@ def connected(address: str) -> Generator[Cluster]:
             "start one with `dask scheduler`, and name its address, as in tcp://host:8786"
         ) from error
     with client:
-        yield Cluster(client)
+        cluster = Cluster(client)
+        try:
+            yield cluster
+        finally:
+            cluster.leave()

@@ -45,6 +45,7 @@ def test_cheap():
 """
 CLAIMS = {"n > 100": ("test_dear", "test_cheap"), "member": ("test_member", "test_cheap")}
 OTHER_TIMES = ("seconds", "cpu", "started", "command")
+ASKED = ("--workers", "1", "--confirm", "1", "--deep", "--deep-limit", "2")
 PATIENCE = 60
 
 
@@ -105,7 +106,7 @@ def test_a_cluster_one_of_whose_workers_is_killed_says_what_one_machine_says(
     tmp_path: Path, invertgate: Invertgate
 ) -> None:
     place = project(invertgate, tmp_path / "shop")
-    alone = invertgate(place, "run", "--workers", "1")
+    alone = invertgate(place, "run", *ASKED)
     expected = document(place.top)
     shutil.rmtree(place.top / "invertgate.out")
     with dask_cluster(tmp_path / "cluster") as cluster:
@@ -114,7 +115,7 @@ def test_a_cluster_one_of_whose_workers_is_killed_says_what_one_machine_says(
         cluster.worker("differs", differing(cluster, place.variables["PYTHONPATH"]))
         killer.start()
 
-        ended = invertgate(place, "run", "--workers", "1", "--cluster", cluster.address)
+        ended = invertgate(place, "run", *ASKED, "--cluster", cluster.address)
 
         cache = next(cluster.temporary.glob("invertgate-*"))
         archives = list(cache.glob("*.tar.gz"))
@@ -129,6 +130,7 @@ def test_a_cluster_one_of_whose_workers_is_killed_says_what_one_machine_says(
     assert {**report, "notes": expected["notes"]} == expected
     assert any("what is installed differs: stranger 1.0 only there" in note for note in told), told
     assert any("went away; another one judges shard" in note for note in told), told
+    assert any(note.startswith("deep: ") for note in report["notes"])
     assert len(archives) == 1
     assert all(name.endswith(f"-{killer.worker}") for name in trees)
     assert not orphans

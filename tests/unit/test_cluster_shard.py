@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,12 +43,20 @@ def test_what_a_user_asked_for_travels_and_names_places_on_the_other_machine(
         policy=PolicySource.HEAD,
         shard=Shard(2, 5),
         against_base=True,
-        deep=4,
         base=base,
         environment={"PATH": "/bin", ORIGINAL: str(top)},
         now=request.now,
         progress=got.progress,
     )
+
+
+def test_a_job_on_a_report_is_about_all_of_its_rows(tmp_path: Path) -> None:
+    job = job_of(Request(root=tmp_path, deep=4), tmp_path, None, 5)
+    told = replace(job, deep=4, report="{}").of_shard(2)
+
+    got = request_of({**told, "top": str(tmp_path)}, {})
+
+    assert (got.deep, got.shard, got.base) == (4, None, None)
 
 
 def test_the_users_tree_is_the_one_that_is_judged_unless_it_came_from_elsewhere() -> None:
