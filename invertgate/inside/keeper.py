@@ -77,6 +77,8 @@ class Keeper:
         self._tests = tests
         self._at_import: list[int] = []
         self._stands: dict[str, Answer] = {}
+        self._unopened = _unopened({})
+        """How a test stands whose file could not be opened."""
         self._process = 0
         self._children = Children(self._process)
         self._nothing = here.nothing()
@@ -97,6 +99,7 @@ class Keeper:
         self._file = file
         self._at_import = opened.get("at_import", [])
         self._stands = opened.get("stands", {})
+        self._unopened = _unopened(opened)
         self._opens.collected()
         self._process = opened.get("process", 0)
         self._children.close()
@@ -110,7 +113,7 @@ class Keeper:
     def stand_of(self, test: str) -> Answer:
         """Say how a test stands: ``ending`` and ``reason`` if it cannot be run, or ``external``."""
         self.open(test)
-        return self._stands.get(test, _UNCOLLECTABLE)
+        return self._stands.get(test, self._unopened)
 
     def carry_out(self, order: Order) -> Record:
         """Carry out one run, and leave nothing of it."""
@@ -215,6 +218,8 @@ class OwnKeeper(Keeper):
             keep(_zygote(session, collected, plan, theirs, telling))
         theirs.close()
         os.close(telling)
+        if boot.Here.seen is not None:
+            boot.Here.seen.stop()  # what this process opens from now on is not the test's
         super().__init__(boot.Here.loading.number, ours, told, tests_of(plan), boot.Here.witness)
 
     def close(self) -> None:
@@ -365,15 +370,15 @@ def _high(descriptor: int) -> int:
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
 
 
-_UNCOLLECTABLE: Final[Answer] = {
-    "ending": "collection error",
-    "reason": "the process ended while the file was collected",
-}
+def _unopened(answer: Answer) -> Answer:
+    why = answer.get("uncollectable") or answer.get("lost")
+    reason = "the process ended while the file was collected"
+    return {"ending": "collection error", "reason": f"{reason} ({why})" if why else reason}
 
 
 def _lost(answer: Answer) -> Raw:
     ending = "collection error" if "uncollectable" in answer else "worker lost"
-    return {"passed": ending, "cpu": 0.0}
+    return {"passed": ending, "cpu": 0.0, "why": answer.get("uncollectable") or answer.get("lost")}
 
 
 def _give_up() -> NoReturn:

@@ -195,7 +195,7 @@ def understood(raw: Raw, order: Order) -> Record:
     """Return what a run told, in the words of ``model.Run``."""
     files, marks = Board.read(raw["board"], len(boot.Here.boot.files))
     if raw.get("passed"):
-        result: Record = {"ending": raw["passed"]}
+        result: Record = {"ending": raw["passed"], "message": raw.get("why") or ""}
     else:
         result = raw["told"] or _untold(os.waitstatus_to_exitcode(raw["status"]))
     if raw["cpu"] > order.limits.cpu and result["ending"] in ("passed", "failed"):
@@ -205,6 +205,16 @@ def understood(raw: Raw, order: Order) -> Record:
     result.update(taken=marks, bare=files, notes=record.notes_of_board(raw["board"]))
     result.update(unwatched=started_in(raw["board"]))
     return result
+
+
+def ending_of(status: int) -> str:
+    """Say how a process ended.
+
+    Args:
+        status: As ``waitpid`` has it.
+    """
+    code = os.waitstatus_to_exitcode(status)
+    return f"killed by {_signal_name(-code)}" if code < 0 else f"exit code {code}"
 
 
 def _untold(code: int) -> Record:

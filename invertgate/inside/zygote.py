@@ -25,7 +25,7 @@ from . import limits, record
 from .channel import Channel
 from .collected import Collected
 from .limits import Limits
-from .runs import FreshProcesses, run_in_fork
+from .runs import FreshProcesses, ending_of, run_in_fork
 from .switch import SWITCH
 
 Answer = dict[str, Any]
@@ -36,8 +36,10 @@ others are dicts, as ``marshal`` writes them."""
 
 _OPEN: Final = 0
 _PENDING: Final = 1
-_LOST: Final = marshal.dumps({"lost": "the process that it was forked from ended"})
-_UNCOLLECTABLE: Final = marshal.dumps({"uncollectable": True})
+_WHY: Final = 2
+_LONGEST: Final = 400
+"""Bytes of a reason that are passed on."""
+_GONE: Final = "the process that it was forked from ended"
 
 
 class Zygote:
@@ -134,32 +136,48 @@ def keep(zygote: Zygote) -> NoReturn:
             if "open" in asked:
                 _serve(zygote, asked["open"], asked["tests"])
             else:
-                zygote.channel.send(_LOST)  # it was meant for a zygote that is gone
+                zygote.channel.send(_lost(_GONE))  # it was meant for a zygote that is gone
+    except BaseException as error:  # noqa: BLE001  # whoever asks next is told, and gives up after
+        with contextlib.suppress(BaseException):
+            zygote.channel.send(_lost(_shown(error)))
     finally:
         limits.end_below(os.getpid())
         os._exit(0)
 
 
+def _lost(why: str) -> bytes:
+    return marshal.dumps({"lost": why})
+
+
+def _shown(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
 def _serve(zygote: Zygote, file: str, tests: Sequence[str]) -> None:
     """Let a zygote serve a file until it is closed, or until something ends that zygote."""
-    shared = mmap.mmap(-1, 2)  # with the zygote: the file is open; a request waits for its answer
+    # shared with the zygote: the file is open; a request waits for its answer; what went wrong
+    shared = mmap.mmap(-1, _WHY + _LONGEST)
     shared[_PENDING] = 1
-    if not _ended_badly(zygote, file, tests, shared):
+    why = _ended_badly(zygote, file, tests, shared)
+    if not why:
         return
     limits.end_below(os.getpid())
     opened = shared[_OPEN]
+    answer = _lost(f"{_GONE}: {why}") if opened else marshal.dumps({"uncollectable": why})
     if shared[_PENDING]:
-        zygote.channel.send(_LOST if opened else _UNCOLLECTABLE)
+        zygote.channel.send(answer)
     if not opened:
         for _ in _requests(zygote.channel, shared):
-            zygote.channel.send(_UNCOLLECTABLE)
+            zygote.channel.send(answer)
 
 
-def _ended_badly(zygote: Zygote, file: str, tests: Sequence[str], shared: mmap.mmap) -> bool:
-    """Serve a file in a child of this process; tell whether something else than us ended it."""
+def _ended_badly(zygote: Zygote, file: str, tests: Sequence[str], shared: mmap.mmap) -> str:
+    """Serve a file in a child of this process; tell what ended it, if it was not us."""
     pid = os.fork()
     if pid != 0:
-        return os.waitpid(pid, 0)[1] != 0
+        status = os.waitpid(pid, 0)[1]
+        why = shared[_WHY:].rstrip(b"\0").decode(errors="replace")
+        return (why or ending_of(status)) if status else ""
     status = 1
     try:
         limits.die_with_parent()
@@ -178,6 +196,10 @@ def _ended_badly(zygote: Zygote, file: str, tests: Sequence[str], shared: mmap.m
             channel.send(marshal.dumps(told))
             shared[_PENDING] = 0
         status = 0
+    except BaseException as error:  # noqa: BLE001  # the process ends here, whatever it was
+        with contextlib.suppress(BaseException):
+            said = _shown(error).encode(errors="replace")[:_LONGEST]
+            shared[_WHY : _WHY + len(said)] = said
     finally:
         limits.end_below(os.getpid())
         os._exit(status)
