@@ -37,11 +37,17 @@ _NETWORK = frozenset(
 )
 _NO_FILES = ("/dev/", "/proc/", "/sys/")
 """What these hold is of the machine and the moment, as time is; it cannot be kept."""
+_OF_THE_SYSTEM = ("uname",)
+"""Programs that read no file; `platform` starts it."""
+_ASKING = f"{os.sep}pytest_rerunfailures.py"
+"""The end of the name of a module that talks to the controller when pytest starts."""
 _UNIX = 1
 """``AF_UNIX``; the module that names it is not loaded everywhere."""
 
 _abspath = os.path.abspath  # bound now: a test may leave its own in their places
 _exists = os.path.exists
+_isabs = os.path.isabs
+_isdir = os.path.isdir
 _fsdecode = os.fsdecode
 _fsencode = os.fsencode
 _open = os.open
@@ -79,6 +85,10 @@ class Seen:
         known, self._known, self._number = self._known, {}, number
         for path in known:
             self._note(path)
+
+    def stop(self) -> None:
+        """Note nothing from now on: this process does only what is ours."""
+        self._is_writing = True
 
     def watch(self, event: str, arguments: tuple[object, ...]) -> None:
         """Look at an audit event."""
@@ -119,8 +129,12 @@ class Seen:
         if folder is None or isinstance(folder, int):
             return
         place = self._place(folder)
-        if os.path.isabs(place) and not (place + os.sep).startswith(self._original):
+        if not _isabs(place) or (place + os.sep).startswith(self._original):
+            return
+        if _isdir(place):
             self._lose()
+        else:
+            self._note(place)
 
     def _connected(self, database: object) -> None:
         if isinstance(database, str) and database.startswith("file:"):
@@ -136,14 +150,22 @@ class Seen:
             inside = isinstance(address, str) and _abspath(address).startswith(self._scratch)
             if not inside and event != "socket.bind":
                 self._lose()
-        elif not self._is_held and event != "socket.bind":
+        elif not self._is_held and event != "socket.bind" and not self._is_of_a_plugin():
             self._lose()
+
+    def _is_of_a_plugin(self) -> bool:
+        """Tell whether a plugin of pytest asks the controller for something."""
+        frame = sys._getframe()  # noqa: SLF001
+        while frame.f_back is not None and frame.f_code.co_filename == __file__:
+            frame = frame.f_back
+        path = frame.f_code.co_filename
+        return path.startswith(self._covered) and path.endswith(_ASKING)
 
     def _started(self, program: object, words: object) -> None:
         """Follow this very Python, which has the switch, and nothing else."""
         named = program if isinstance(program, str | bytes | os.PathLike) else _first(words)
         text = _fsdecode(named)  # type: ignore[arg-type]
-        if text != self._python:
+        if text not in (self._python, *_OF_THE_SYSTEM):
             self._lose()
 
     def _place(self, path: object) -> str:
@@ -152,7 +174,7 @@ class Seen:
         full = _abspath(text)
         if text.startswith("<") or full.startswith(_NO_FILES):
             return ""
-        if full.startswith(self._scratch):
+        if (full + os.sep).startswith(self._scratch):
             return self._inside(full[len(self._scratch) :])
         if full.startswith(self._original) and not (full + os.sep).startswith(self._kept_out):
             within = full[len(self._original) :]
