@@ -172,7 +172,7 @@ class Seen:
         """Return a path in the tree, or else an absolute one; empty if nothing hangs on it."""
         text = _fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else "<descriptor>"
         full = _abspath(text)
-        if text.startswith("<") or full.startswith(_NO_FILES):
+        if text.startswith("<") or (full + os.sep).startswith(_NO_FILES):
             return ""
         if (full + os.sep).startswith(self._scratch):
             return self._inside(full[len(self._scratch) :])

@@ -221,7 +221,7 @@ def _looked_at(folder: Path) -> Iterator[tuple[float, int, Path]]:
 
 def _is_plain(result: Result) -> bool:
     """Tell whether nothing stood in the way of the runs that a verdict comes from."""
-    unclear = any(run.notes or run.unwatched for run in result.runs)
+    unclear = any(run.notes for run in result.runs)
     return result.verdict in KEPT and bool(result.runs) and not unclear
 
 
