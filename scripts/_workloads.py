@@ -51,14 +51,14 @@ def environ() -> dict[str, str]:
 
 def generated(work: Path, python: Path) -> Workload:
     """Make a project whose patch adds functions of one ``if`` each, with a table that binds all."""
-    repository = _empty_repository(work / "generated")
-    _commit(repository, {MODULE: '"""Steps."""\n', TABLE: "[]\n"}, "main")
+    repository = empty_repository(work / "generated")
+    commit(repository, {MODULE: '"""Steps."""\n', TABLE: "[]\n"}, "main")
     new = {
         MODULE: '"""Steps."""\n' + "".join(map(step, range(FUNCTIONS))),
         TESTS: "import steps\n" + "".join(map(step_test, range(FUNCTIONS))) + _ONE_MORE,
         TABLE: json.dumps([row for number in range(FUNCTIONS) for row in step_rows(number)]),
     }
-    _commit(repository, new, "patch")
+    commit(repository, new, "patch")
     return Workload(repository, user_environment(work, python), ("--base", "main"), TESTS)
 
 
@@ -99,11 +99,11 @@ def step_rows(number: int) -> list[dict[str, str]]:
 
 def nothing_new(work: Path, python: Path) -> Workload:
     """Make the same project with a patch that changes words only."""
-    repository = _empty_repository(work / "nothing-new")
+    repository = empty_repository(work / "nothing-new")
     steps = "".join(map(step, range(FUNCTIONS)))
     old = {MODULE: '"""Steps."""\n' + steps, TABLE: "[]\n", "README.md": "Steps.\n"}
-    _commit(repository, old, "main")
-    _commit(repository, {MODULE: '"""All steps."""\n' + steps, "README.md": "Steps!\n"}, "patch")
+    commit(repository, old, "main")
+    commit(repository, {MODULE: '"""All steps."""\n' + steps, "README.md": "Steps!\n"}, "patch")
     return Workload(repository, user_environment(work, python), ("--base", "main"), TESTS)
 
 
@@ -161,15 +161,17 @@ def _install_ourselves(environment: Environment, *, with_dependencies: bool) -> 
         environment.install(["--no-deps", "--force-reinstall", PROJECT], cwd=PROJECT)
 
 
-def _empty_repository(folder: Path) -> Path:
+def empty_repository(folder: Path) -> Path:
+    """Make a repository with nothing but the options of pytest; what was there is gone."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     _git(folder, "init", "-q", "--initial-branch=main")
-    _commit(folder, {".gitignore": _IGNORED, "pyproject.toml": _SETTINGS}, "main")
+    commit(folder, {".gitignore": _IGNORED, "pyproject.toml": _SETTINGS}, "main")
     return folder
 
 
-def _commit(repository: Path, files: dict[str, str], branch: str) -> None:
+def commit(repository: Path, files: dict[str, str], branch: str) -> None:
+    """Commit files on a branch, which is made unless it is ``main``."""
     if branch != "main":
         _git(repository, "checkout", "-q", "-b", branch)
     for path, text in files.items():

@@ -2,8 +2,9 @@
 
 ``generated``: a project of 100 functions with one ``if`` each. ``packaging``: the specifiers of
 packaging, from the corpus. ``start``: a patch with nothing new. ``listing``: the outcomes of real
-files. ``all``: each of them. What is compared is measured in turns, and the median of the turns
-counts, since the clock and the speed of a shared machine mean little.
+files. ``all``: each of these. ``scale``: projects of a thousand and of ten thousand rows (it takes
+ten minutes). ``peers``: other mutation testers beside ours. What is compared is measured in turns,
+and the median of the turns counts, since the clock and the speed of a shared machine mean little.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from _beside import measure_peers
 from _environments import ScriptError, run
 from _measures import (
     Measure,
@@ -28,6 +30,7 @@ from _measures import (
     table,
     warm_rows,
 )
+from _scale import measure_scale
 from _small import measure_listing, measure_start
 from _workloads import PROJECT, Workload, environ, generated, nothing_new, packaging
 
@@ -75,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     wishes = Wishes(work, options.corpus.resolve(), options.turns, options.workers)
     found: dict[str, list[Measure]] = {}
     try:
-        for name in BENCHMARKS if options.benchmark == "all" else [options.benchmark]:
+        for name in QUICK if options.benchmark == "all" else [options.benchmark]:
             found[name] = BENCHMARKS[name](wishes)
             if not options.json:
                 print(table(name, found[name]), flush=True)
@@ -126,12 +129,24 @@ def _listing(wishes: Wishes) -> list[Measure]:
     return measure_listing(wishes.corpus, wishes.turns)
 
 
+def _scale(wishes: Wishes) -> list[Measure]:
+    return measure_scale(wishes.work, Path(sys.executable), wishes.workers)
+
+
+def _peers(wishes: Wishes) -> list[Measure]:
+    return measure_peers(wishes.work, wishes.corpus, Path(sys.executable))
+
+
 BENCHMARKS: Final[Mapping[str, Callable[[Wishes], list[Measure]]]] = {
     "generated": _generated,
     "packaging": _packaging,
     "start": _start,
     "listing": _listing,
+    "scale": _scale,
+    "peers": _peers,
 }
+QUICK: Final = ("generated", "packaging", "start", "listing")
+"""What ``all`` measures."""
 
 
 def _of_runs(turns: Sequence[Turn]) -> list[Measure]:
