@@ -19,6 +19,7 @@ import click
 from invertgate.cli_flags import flags
 from invertgate.cli_nightly import Action, large_flags, large_taken
 from invertgate.cli_report import Wanted, format_flags, give, of_run, promised, show, taken
+from invertgate.report.document import Report
 from invertgate.report.progress import progress_for
 from invertgate.report.store import FOLDER, encode
 from invertgate.request import Request, UseCases
@@ -135,14 +136,12 @@ def _sweep(
     as_json: bool,
     verbose: bool,
 ) -> int:
-    from invertgate import sweep as use_case
-
     stream = writable(sys.stderr if as_json or wanted.takes_stdout else sys.stdout)
     with (
         promised(request, wanted, stream),
         closing(progress_for(writable(sys.stderr), request.environment)) as progress,
     ):
-        report = use_case.run(replace(request, progress=progress), wish)
+        report = _swept(replace(request, progress=progress), wish)
     try:
         if as_json:
             put(encode(report).replace("##[", r"#\u0023["), writable(sys.stdout))
@@ -150,3 +149,13 @@ def _sweep(
     finally:
         give(report, wanted, stream)
     return report.exit_code
+
+
+def _swept(request: Request, wish: "Wish") -> Report:
+    if request.cluster:
+        from invertgate import on_cluster
+
+        return on_cluster.run_sweep(request, wish)
+    from invertgate import sweep as use_case
+
+    return use_case.run(request, wish)

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from invertgate import gate
+from invertgate import gate, sweep
 from invertgate.deepening import with_depth
 from invertgate.errors import ExitCode, InvertgateError
 from invertgate.isolation.environment import ORIGINAL
@@ -54,6 +54,11 @@ class Job:
     """How many small changes are tried in each row of a report, which is judged already."""
     report: str = ""
     """That report, or empty."""
+    sweep: bool = False
+    since: str = ""
+    """From where on a sweep looks; empty for all there is."""
+    cache: str = ""
+    """Where a sweep keeps verdicts, on a disk that all workers have; empty for nowhere."""
 
     def of_shard(self, index: int) -> dict[str, object]:
         """Return what the process of a shard is told."""
@@ -137,9 +142,11 @@ def main(argv: Sequence[str]) -> ExitCode:
     try:
         with interruptible():
             request = request_of(told, os.environ)
+            wish = _wish(told) if told["sweep"] else None
             if told["report"]:
-                return _deepened(request, str(told["report"]))
-            return ExitCode(gate.run(request).exit_code)
+                return _deepened(request, wish, str(told["report"]))
+            report = gate.run(request) if wish is None else sweep.run(request, wish)
+            return ExitCode(report.exit_code)
     except InvertgateError as error:
         complain(str(error))
         return error.exit_code
@@ -147,10 +154,19 @@ def main(argv: Sequence[str]) -> ExitCode:
         return ExitCode.INTERRUPTED
 
 
-def _deepened(request: Request, judged: str) -> ExitCode:
+def _wish(told: Mapping[str, object]) -> sweep.Wish:
+    cache = str(told["cache"])
+    return sweep.Wish(
+        str(told["since"]), cache=Path(cache) if cache else None, use_cache=bool(cache)
+    )
+
+
+def _deepened(request: Request, wish: sweep.Wish | None, judged: str) -> ExitCode:
     """Try small changes in the rows of a report."""
     from msgspec import convert  # noqa: PLC0415 - needed only here
 
+    if wish is not None:
+        request, _ = sweep.planned(request, wish)
     repository = open_repository(request.root, request.environment)
     folder = repository.top / store.FOLDER
     report = convert(json.loads(judged), Report)

@@ -3,10 +3,11 @@
 import json
 import shutil
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from math import inf
 from os import path
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +15,7 @@ from typing import Final
 
 from msgspec import ValidationError, convert
 
-from invertgate import deepening, gate, merge
+from invertgate import deepening, gate, merge, sweep
 from invertgate.cluster_shard import Job, job_of
 from invertgate.errors import EngineError, IncompleteSetError, UsageError
 from invertgate.isolation.trees import Selection, private_trees
@@ -44,6 +45,19 @@ _A_WORKER: Final = 2
 """Shards that are made for each worker, so that a slow one does not keep all others waiting."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is divided."""
+
+    asked: Request
+    """As a run on this machine would have it."""
+    seen: Survey
+    job: Job
+    remember: Callable[[Request, Repository, Report], Report]
+    worth: bool
+    """There is something to run."""
+
+
 def run(request: Request) -> Report:
     """Judge a patch on a cluster; what comes of it is what one machine would say.
 
@@ -53,6 +67,46 @@ def run(request: Request) -> Report:
     Raises:
         InvertgateError: It cannot be judged; the message says what to do.
     """
+
+    def plan(repository: Repository) -> _Plan:
+        seen = survey(request, repository)
+        job = job_of(request, repository.top, _base(request, seen), 1)
+        worth = not request.list_only and _has_claims(seen)
+        return _Plan(request, seen, job, gate.remembered, worth)
+
+    return _divided(request, plan) or gate.run(request)
+
+
+def run_sweep(request: Request, wish: sweep.Wish) -> Report:
+    """Do the same with a sweep.
+
+    Verdicts are kept only in a folder that is named, which all machines have to share.
+
+    Args:
+        request: What the user asked for, with the address of a scheduler.
+        wish: What is asked of sweeps alone.
+
+    Raises:
+        InvertgateError: It cannot be done; the message says what to do.
+    """
+    if wish.budget < inf:
+        raise UsageError("--budget is for one machine; leave it away with --cluster")
+
+    def plan(repository: Repository) -> _Plan:
+        asked, sweeping = sweep.planned(request, wish)
+        seen = sweeping.prepared(survey(asked, repository))
+        start = sweeping.start.commit if sweeping.start else ""
+        kept = str(wish.cache.resolve()) if wish.cache and wish.use_cache else ""
+        job = job_of(request, repository.top, None, 1)
+        job = replace(job, sweep=True, since=start or wish.since, cache=kept)
+        worth = any(not outcome.exempt for outcome in seen.listing.outcomes)
+        return _Plan(asked, seen, job, sweep.remembered, worth)
+
+    return _divided(request, plan) or sweep.run(request, wish)
+
+
+def _divided(request: Request, make: Callable[[Repository], _Plan]) -> Report | None:
+    """Let a cluster do what was asked for; None if there is nothing to run."""
     cluster.ready()
     if request.deep:
         deepening.ready()
@@ -62,13 +116,12 @@ def run(request: Request) -> Report:
     folder = repository.top / store.FOLDER
     facts = Facts(request.command, datetime.now(UTC).isoformat(timespec="seconds"))
     with store.opened(folder, facts):
-        seen = survey(request, repository)
-        if not request.list_only and _has_claims(seen):
-            report = _judged(request, seen, facts.started)
-            report = gate.remembered(request, repository, report)
-            store.write(report, folder)
-            return report
-    return gate.run(request)  # nothing has to be run, so it is here that it is done
+        plan = make(repository)
+        if not plan.worth:
+            return None
+        report = plan.remember(plan.asked, repository, _judged(plan, facts.started))
+        store.write(report, folder)
+        return report
 
 
 def _has_claims(seen: Survey) -> bool:
@@ -79,13 +132,14 @@ def _has_claims(seen: Survey) -> bool:
     )
 
 
-def _judged(request: Request, seen: Survey, started: str) -> Report:
+def _judged(plan: _Plan, started: str) -> Report:
     """Divide the rows, let shards be judged, and join them."""
     clock = time.monotonic()
+    request, seen = plan.asked, plan.seen
     with cluster.connected(request.cluster) as there, _packed(request, seen) as archive:
         rows = sum(not outcome.exempt for outcome in seen.listing.outcomes)
         count = max(1, min(_A_WORKER * max(1, len(there.addresses())), rows))
-        job = job_of(request, seen.repository.top, _base(request, seen), count)
+        job = replace(plan.job, count=count)
         given = list(_answers(request, there, archive, job))
         joined = merge.joined_shards(given, request.command)
         if joined.whole != whole_digest(request, seen):
@@ -99,6 +153,7 @@ def _judged(request: Request, seen: Survey, started: str) -> Report:
     return replace(
         joined,
         joined=(),
+        base_name=seen.patch.base_name,
         started=started,
         seconds=round(time.monotonic() - clock, 3),
         notes=tuple(dict.fromkeys((*told, *others, *there.notes))),

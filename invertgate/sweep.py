@@ -49,16 +49,32 @@ def run(request: Request, wish: Wish) -> Report:
     Raises:
         InvertgateError: They cannot be judged; the message says what to do.
     """
+    asked, sweep = planned(request, wish)
+    return gate.reported(
+        asked, sweep.examine, judged=True, prepare=sweep.prepared, remember=remembered
+    )
+
+
+def planned(request: Request, wish: Wish) -> tuple[Request, "Sweep"]:
+    """Find out what a sweep is about; its time begins.
+
+    Args:
+        request: What the user asked for.
+        wish: What is asked of sweeps alone.
+
+    Returns:
+        The request that says so in the words of a run, and what knows the claims.
+
+    Raises:
+        InvertgateError: It cannot be found out; the message says what to do.
+    """
     deadline = time.monotonic() + wish.budget
     if wish.since and request.paths:
         raise UsageError("--since looks at what changed; give PATH with --all only")
     repository = open_repository(request.root, request.environment)
     start = since(repository, wish.since) if wish.since else None
-    asked = _request(request, repository, start)
-    sweep = _Sweep(wish, deadline, start, last_said(history_of(repository.top), _SERIES))
-    return gate.reported(
-        asked, sweep.examine, judged=True, prepare=sweep.prepared, remember=_remembered
-    )
+    last = last_said(history_of(repository.top), _SERIES)
+    return _request(request, repository, start), Sweep(wish, deadline, start, last)
 
 
 def _request(request: Request, repository: Repository, start: Since | None) -> Request:
@@ -72,8 +88,14 @@ def _request(request: Request, repository: Repository, start: Since | None) -> R
     return replace(request, overrides=overrides, paths=paths, policy=PolicySource.HEAD)
 
 
-def _remembered(request: Request, repository: Repository, report: Report) -> Report:
-    """Keep what is said of a whole, and compare it with the nights before."""
+def remembered(request: Request, repository: Repository, report: Report) -> Report:
+    """Keep what is said of a whole, and compare it with the nights before.
+
+    Args:
+        request: What :func:`planned` made of what the user asked for.
+        repository: The user's.
+        report: Complete.
+    """
     tops = (str(repository.top),)
     if request.shard or request.ids or not report.found or request.paths not in ((), tops):
         return report
@@ -81,7 +103,7 @@ def _remembered(request: Request, repository: Repository, report: Report) -> Rep
 
 
 @dataclass(slots=True)
-class _Sweep:
+class Sweep:
     """What is gathered while the projects are examined."""
 
     wish: Wish

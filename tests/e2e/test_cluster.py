@@ -44,7 +44,7 @@ def test_cheap():
     assert price(5, False) == 5
 """
 CLAIMS = {"n > 100": ("test_dear", "test_cheap"), "member": ("test_member", "test_cheap")}
-OTHER_TIMES = ("seconds", "cpu", "started", "command")
+OTHER_TIMES = ("seconds", "cpu", "started", "command", "slowest")
 ASKED = ("--workers", "1", "--confirm", "1", "--deep", "--deep-limit", "2")
 PATIENCE = 60
 
@@ -157,3 +157,21 @@ def test_a_cluster_that_cannot_be_used_is_a_usage_error(
     assert "pip install 'invertgate[dask]'" in missing.stderr
     assert "leave --shard away" in divided.stderr
     assert "Traceback" not in nobody.said + missing.said + divided.said
+
+
+@pytest.mark.slow
+def test_a_sweep_on_a_cluster_says_what_one_machine_says(
+    tmp_path: Path, invertgate: Invertgate
+) -> None:
+    place = project(invertgate, tmp_path / "shop")
+    asked = ("sweep", "--all", "--workers", "1", "--no-cache")
+    alone = invertgate(place, *asked)
+    expected = document(place.top)
+    shutil.rmtree(place.top / "invertgate.out")
+    with dask_cluster(tmp_path / "cluster") as cluster:
+        cluster.worker("one", place.variables)
+
+        ended = invertgate(place, *asked, "--cluster", cluster.address)
+
+    assert ended.exit_code == alone.exit_code == 1, ended
+    assert document(place.top) == expected
