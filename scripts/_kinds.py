@@ -62,7 +62,7 @@ class Kind:
 
 
 def _kind(name: str, right: str, *tests: str, chance: float = 0.0, slow: bool = False) -> Kind:
-    words = name.replace(",", "").replace("%", "").split()
+    words = name.replace(",", "").replace("%", "").replace(".", " ").split()
     variants = tuple(Variant(test) for test in tests)
     return Kind(name, tuple(right.split()), variants, "_".join(words), chance, slow)
 

@@ -120,13 +120,18 @@ def files_of(made: Sequence[Truth]) -> dict[str, str]:
 
 def tallies(made: Iterable[Truth], report: Mapping[str, Any]) -> list[Tally]:
     """Count what a report says of each kind."""
-    said = {(row["path"], row["id"]): str(row["verdict"]) for row in report["rows"]}
+    said = {(row["path"], row["id"]): said_of(row) for row in report["rows"]}
     counts: dict[Kind, Counter[str]] = {}
     for truth in made:
         counts.setdefault(truth.kind, Counter())[
             said.get((truth.path, truth.decision.id), "no row")
         ] += 1
     return [Tally(kind, verdicts) for kind, verdicts in counts.items()]
+
+
+def said_of(row: Mapping[str, Any]) -> str:
+    """Return the verdict; a file that cannot be collected is our own mistake."""
+    return "not collected" if "collection error" in row["reason"] else str(row["verdict"])
 
 
 def joined(parts: Iterable[Sequence[Tally]]) -> list[Tally]:

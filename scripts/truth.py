@@ -16,7 +16,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from _environments import Environment, ScriptError, gate_command, must, run
-from _truths import Tally, Truth, files_of, joined, markdown, summary, tallies, truths
+from _truths import (
+    Tally,
+    Truth,
+    files_of,
+    joined,
+    markdown,
+    said_of,
+    summary,
+    tallies,
+    truths,
+)
 from _workloads import PROJECT, environ, user_environment
 
 BEFORE: Final = {
@@ -127,10 +137,11 @@ def wrong(made: Sequence[Truth], report: dict[str, Any]) -> list[str]:
     lines = []
     for truth in made:
         row = rows.get((truth.path, truth.decision.id), {"verdict": "no row", "reason": ""})
-        if row["verdict"] in truth.kind.right or (truth.kind.chance and row["verdict"] == "bound"):
+        said = said_of(row)
+        if said in truth.kind.right or (truth.kind.chance and said == "bound"):
             continue
         where = f"{truth.kind.name}: {truth.path} {truth.decision.predicate}, {truth.claim}"
-        lines.append(f"{where}\n  {row['verdict']}: {row['reason']}\n")
+        lines.append(f"{where}\n  {said}: {row['reason']}\n")
     return lines
 
 
