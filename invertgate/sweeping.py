@@ -217,13 +217,14 @@ class _Bench:
         self._sources = sweeping.seen.sources()
         self._subjects = {subject.outcome.key: subject for subject in lab.subjects}
         self._known: dict[Key, Mapping[str, Result]] = {}
+        self._left = 0
         self._hints = dict(sweeping.wishes.hints)
         ways = Ways(
             known=lambda outcome: self._known[outcome.key],
             keep=self._keep,
             told=self._told,
             freezes=lambda test: flaky.freezing(test) is not None,
-            stage=self._request.progress.stage,
+            stage=self._stage,
         )
         self._search = Search(lab, ways)
 
@@ -233,6 +234,7 @@ class _Bench:
         Raises:
             OutOfTimeError: There is no time left.
         """
+        self._left = len(rows)
         left = [row for row in rows if not self._is_decided(row)]
         self._count(len(rows) - len(left), "are those of a run that was ended")
         self._known = {
@@ -248,6 +250,10 @@ class _Bench:
         hurried = self._sweeping.wishes.deadline < float("inf")
         for group in (urgent, others) if hurried else (left,):
             self._judge(group)
+
+    def _stage(self, text: str) -> None:
+        self._request.progress.stage(text)
+        self._request.progress.total(self._left)
 
     def _judge(self, rows: Sequence[Row]) -> None:
         self._try_claims([row for row in rows if row.claims])
@@ -327,5 +333,6 @@ class _Bench:
         self._note(result)
 
     def _note(self, result: Result) -> None:
+        self._left -= 1
         self._sweeping.results[result.key] = result
         self._request.progress.advance(result, f"{result.path} {result.id}")
