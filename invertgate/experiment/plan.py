@@ -136,7 +136,17 @@ def conftests_above(folder: Path, file: str) -> tuple[str, ...]:
 
 
 def in_groups(tests: Sequence[str]) -> tuple[Experiment, ...]:
-    """Divide tests that are only to be looked at into what a worker takes at a time."""
-    starts = range(0, len(tests), _TESTS_A_LOOK)
-    groups = [tuple(tests[start : start + _TESTS_A_LOOK]) for start in starts]
+    """Divide tests that are only to be looked at into what a worker takes at a time.
+
+    Tests of a file stay together, whatever the order in which they came: a worker has one file
+    collected at a time.
+    """
+    of_file: dict[str, list[str]] = {}
+    for test in tests:
+        of_file.setdefault(_file_of(test), []).append(test)
+    groups = [
+        tuple(some[start : start + _TESTS_A_LOOK])
+        for some in of_file.values()
+        for start in range(0, len(some), _TESTS_A_LOOK)
+    ]
     return tuple(Experiment(number, group, ()) for number, group in enumerate(groups))

@@ -71,3 +71,12 @@ def test_every_test_is_in_one_group() -> None:
     groups = in_groups(tests)
 
     assert [test for group in groups for test in group.tests] == tests
+
+
+def test_groups_hold_tests_of_one_file_each() -> None:
+    tests = [f"{file}.py::{number}" for number in range(30) for file in "ab"]
+
+    groups = [group.tests for group in in_groups(tests)]
+
+    assert [files_of(group) for group in groups] == [["a.py"], ["a.py"], ["b.py"], ["b.py"]]
+    assert sorted(test for group in groups for test in group) == sorted(tests)
