@@ -25,6 +25,10 @@ _NAP: Final = 0.002
 _FIRST_LOOK: Final = 0.05
 _LOOK_EVERY: Final = 0.1
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+_TICKS: Final = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+_FIRST_TIME: Final = 11
+"""Where the four times stand in ``/proc/PID/stat``, counted from behind the name."""
+_RESIDENT: Final = 21
 _GUARD_FACTOR: Final = 3
 _GUARD_EXTRA: Final = 2.0
 _HARD: Final = resource.getrlimit(resource.RLIMIT_CPU)[1]
@@ -53,6 +57,36 @@ class Usage:
 
 def usage_below(pid: int) -> Usage:
     """Return what all descendants of a process have used, in seconds and bytes."""
+    if not os.path.exists(f"/proc/{pid}/task/{pid}/children"):
+        return _usage_anywhere(pid)
+    used = Usage(0.0, 0)
+    waiting = [pid]
+    while waiting:
+        for child in _listed(waiting.pop()):
+            waiting.append(child)
+            used = _added(used, child)
+    return used
+
+
+def _listed(pid: int) -> list[int]:
+    """Return the children that the kernel lists; it looks at no other process of the machine."""
+    children = Children(pid)
+    with contextlib.closing(children):
+        return children.listed() or []
+
+
+def _added(used: Usage, pid: int) -> Usage:
+    """Add what a process has used, and its children that ended (see ``proc_pid_stat(5)``)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        ticks = sum(map(int, fields[_FIRST_TIME : _FIRST_TIME + 4]))
+        return Usage(used.cpu + ticks / _TICKS, used.memory + int(fields[_RESIDENT]) * _PAGE)
+    except (OSError, ValueError, IndexError):
+        return used  # it has ended
+
+
+def _usage_anywhere(pid: int) -> Usage:
     import psutil
 
     cpu, memory = 0.0, 0
@@ -87,16 +121,28 @@ class Children:
 
     def now(self) -> list[int]:
         """Return their numbers."""
+        listed = self.listed()
+        return [each.pid for each in _descendants(self._pid)] if listed is None else listed
+
+    def listed(self) -> list[int] | None:
+        """Return those that the kernel lists; None if it lists none, or the process is gone."""
         with contextlib.suppress(OSError):
             if self._lists:
-                told = [os.pread(each, _PAGE, 0) for each in self._lists]
+                told = map(_whole, self._lists)
                 return [int(child) for each in told for child in each.split()]
-        return [process.pid for process in _descendants(self._pid)]
+        return None
 
     def close(self) -> None:
         """Ask no more."""
         while self._lists:
             os.close(self._lists.pop())
+
+
+def _whole(descriptor: int) -> bytes:
+    told = b""
+    while piece := os.pread(descriptor, _PAGE, len(told)):
+        told += piece
+    return told
 
 
 def cpu_of_children() -> float:
@@ -123,8 +169,8 @@ def _resident(pid: int) -> int:
 def watch(top: int, limits: Limits, ended: Callable[[float], bool]) -> str:
     """Wait for a run to end, and say which limit it passed, or nothing.
 
-    Looks at the whole tree only once the processor budget could have been used up, since a look
-    costs milliseconds; at the memory of the first process from the start.
+    Looks at the whole tree only once the processor budget could have been used up; at the memory of
+    the first process from the start.
 
     Args:
         top: the process below which all are of the run: its only child is the first of them.

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from invertgate.inside.limits import Children, kill_below
+from invertgate.inside.limits import Children, Usage, kill_below, usage_below
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 
@@ -76,3 +76,31 @@ def _state(pid: int) -> str:
             return file.read().rsplit(")", 1)[1].split()[0]
     except OSError:
         return ""
+
+
+def test_usage_below_is_that_of_grandchildren_and_of_ended_ones_too() -> None:
+    busy = "import time\nwhile time.process_time() < 0.3: pass"
+    large = "held = bytearray(64 << 20); print(flush=True); input()"
+    code = (
+        "import subprocess, sys\n"
+        f"subprocess.run([sys.executable, '-c', {busy!r}])\n"
+        f"subprocess.run([sys.executable, '-c', {large!r}])\n"
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+
+        used = usage_below(os.getpid())
+
+        process.communicate(b"\n")
+
+    assert used.cpu >= 0.3
+    assert used.memory > 64 << 20
+
+
+def test_nothing_is_used_below_a_process_that_is_gone() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+
+    assert usage_below(process.pid) == Usage(0.0, 0)
