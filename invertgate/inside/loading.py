@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .settings import Boot, WovenFile
 
 _ASSERT_REWRITER = "_pytest.assertion.rewrite"
+_DEFINITIONS = (b"def ", b"async def ", b"class ", b"@")
+"""How what ``inspect.getsource`` gives of a function or class begins."""
 
 
 class Rebase:
@@ -77,6 +79,8 @@ class Loading:
         """The ids of the woven code objects of modules."""
         self._kept: list[CodeType] = []
         self._compiled: dict[str, list[WovenFile]] = {}
+        self._sources: dict[int, tuple[WovenFile, bytes]] = {}
+        self._stripped: dict[int, bytes] = {}
 
     def enter(self, number: int) -> None:
         """Move this process to another tree."""
@@ -124,6 +128,7 @@ class Loading:
                 _write_code(cached, code)
         self.codes.add(id(code))
         self._kept.append(code)
+        self._sources[file.number] = (file, source)
         if SWITCH.board is not None:
             SWITCH.board.woven(file.number)
         return code
@@ -183,10 +188,14 @@ class Loading:
             SWITCH.board.bare(named.number)
 
     def note_compilation(self, source: object, name: object) -> None:
-        """Remember under what name the text of a file with rows is compiled by somebody else."""
+        """Remember under what name somebody else compiles a file with rows, or a part of one."""
         if isinstance(source, str):
             source = source.encode("utf-8", "surrogatepass")
-        if not isinstance(source, bytes) or len(source) not in self._sizes:
+        if not isinstance(source, bytes):
+            return
+        if source.lstrip().startswith(_DEFINITIONS):
+            self._note_part(source, name)
+        if len(source) not in self._sizes:
             return
         import hashlib
 
@@ -194,6 +203,19 @@ class Loading:
         for file in self._files.values():
             if file.sha256 == digest:
                 self._compiled.setdefault(os.fsdecode(name), []).append(file)  # type: ignore[arg-type]
+
+    def _note_part(self, source: bytes, name: object) -> None:
+        part = _stripped(source)
+        for number, (file, text) in self._sources.items():
+            if number not in self._stripped:
+                self._stripped[number] = _stripped(text)
+            if part in self._stripped[number]:
+                self._compiled.setdefault(os.fsdecode(name), []).append(file)  # type: ignore[arg-type]
+
+
+def _stripped(text: bytes) -> bytes:
+    """Take off indents: who compiles a part of a file takes off those of its first line."""
+    return b"".join(line.strip() + b"\n" for line in text.splitlines())
 
 
 def _read_code(path: str) -> CodeType | None:

@@ -1,5 +1,6 @@
 import os
 from pathlib import Path
+from socket import AF_UNIX, socket
 
 import pytest
 
@@ -40,6 +41,28 @@ def test_copy_keeps_name_and_times(project: Path) -> None:
     with private_trees(project, 1, Selection()) as trees:
         assert trees.top(0).name == "project"
         assert (trees.top(0) / "src/pkg/a.py").stat().st_mtime == 1_000_000_000
+
+
+def test_copy_keeps_rights_and_waits_for_no_pipe(project: Path) -> None:
+    (project / "tool.sh").write_text("#!/bin/sh\n")
+    (project / "tool.sh").chmod(0o755)
+    os.mkfifo(project / "pipe")
+
+    with socket(AF_UNIX) as server:
+        server.bind(str(project / "sock"))
+    with private_trees(project, 1, Selection()) as trees:
+        assert (trees.top(0) / "tool.sh").stat().st_mode & 0o777 == 0o755
+        assert files(trees, 0).isdisjoint({"pipe", "sock"})
+
+
+def test_files_that_share_their_bytes_are_two_in_the_copy(project: Path) -> None:
+    (project / "twin.py").hardlink_to(project / "src/pkg/a.py")
+
+    with private_trees(project, 1, Selection()) as trees:
+        (trees.top(0) / "twin.py").write_text("x = 2\n")
+        assert (trees.top(0) / "src/pkg/a.py").read_text() == "x = 1\n"
+
+    assert (project / "twin.py").read_text() == "x = 1\n"
 
 
 def test_link_into_the_tree_leads_into_the_copy(project: Path) -> None:

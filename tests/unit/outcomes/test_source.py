@@ -1,3 +1,4 @@
+import ast
 import sys
 import warnings
 
@@ -26,6 +27,34 @@ IF = b"if x:\n    y = 1\n"
 )
 def test_source_of_every_encoding_and_line_end_is_parsed(source: bytes) -> None:
     assert isinstance(parse("a.py", source), Source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(
+            b"# coding: shift_jis\nname = '\x83\x5c'\n" + IF, id="a backslash in a letter"
+        ),
+        pytest.param(b"# coding: gbk\nname = '\xbf\x5c'\n" + IF, id="the same in gbk"),
+        pytest.param(b"# coding: utf-7\nname = '+AGE-'\n" + IF, id="utf-7"),
+        pytest.param(b"# coding: utf-16\n" + IF, id="two bytes a letter"),
+        pytest.param(b"# coding: rot13\nvs k:\n    l = 1\n", id="no encoding of text"),
+        pytest.param(b"\xef\xbb\xbf# coding: latin-1\n" + IF, id="mark and cookie that differ"),
+        pytest.param(b"\n\n# coding: latin-1\nname = '\xe9'\n" + IF, id="a cookie too late"),
+        pytest.param(b"# coding: unicode_escape\nx = 1\\nif x:\\n    y = 1\n", id="escapes"),
+        pytest.param(b"\xff\xfei\0f\0", id="utf-16 by its mark"),
+        pytest.param(IF + b"\x1a", id="the end mark of old systems"),
+    ],
+)
+def test_source_is_read_if_python_reads_it_and_told_of_if_not(source: bytes) -> None:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError):
+        reads = False
+    else:
+        reads = True
+
+    assert isinstance(parse("a.py", source), Source if reads else NotParsed)
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,26 @@ def test_claim_like_nothing_is_refused_without_choices(collected: list[str]) -> 
 
 
 @pytest.mark.parametrize(
+    "claim",
+    [
+        pytest.param("-x", id="an option"),
+        pytest.param("@tests/args.txt", id="a file of arguments"),
+        pytest.param("tests/test_p.py::test_plain ", id="a blank behind"),
+        pytest.param("\ttests/test_p.py::test_plain", id="a tab in front"),
+        pytest.param("TESTS/test_p.py::test_plain", id="another case"),
+        pytest.param("tests/test_p.py::test_plain\0", id="a byte that ends text"),
+        pytest.param("tests/test_\ud800.py::test_plain", id="half a character"),
+        pytest.param("tests/test_p.py::()::test_plain", id="the spelling of old versions"),
+        pytest.param("tests/*.py::test_plain", id="a glob"),
+        pytest.param("plain and not slow", id="an expression for -k"),
+        pytest.param("tests/test_p.py::test_plain tests/test_p.py::TestC::test_one", id="two"),
+    ],
+)
+def test_claim_that_pytest_would_take_for_something_else_is_no_test(claim: str) -> None:
+    assert not resolve(claim, COLLECTED).is_collected
+
+
+@pytest.mark.parametrize(
     "parameter",
     ["<object object at 0x7f12345678aa>", "<function f at 0x10a3b2c40>", "0x55d0c0ffee42"],
 )
