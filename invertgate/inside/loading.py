@@ -387,6 +387,12 @@ def rebased_path(loading: Loading) -> list[str]:
     return list(dict.fromkeys(loading.rebase(entry) if entry else entry for entry in sys.path))
 
 
+def _source_beside(path: str) -> str:
+    """Return the source that a compiled module hides: Python takes ``a.so`` before ``a.py``."""
+    folder, name = os.path.split(path)
+    return path if name.endswith(".py") else os.path.join(folder, name.partition(".")[0] + ".py")
+
+
 def note_bare_modules(loading: Loading, modules: Iterable[ModuleType]) -> None:
     """Note the files with rows that this process loaded in some way that does not weave."""
     board = SWITCH.board
@@ -396,6 +402,7 @@ def note_bare_modules(loading: Loading, modules: Iterable[ModuleType]) -> None:
         path = getattr(module, "__file__", None)
         if not isinstance(path, str):
             continue
+        path = _source_beside(path)
         file = loading.woven_file(path)
         if file is None and loading.rebase.is_original(path):
             file = loading.file_of_original(path)

@@ -1,9 +1,12 @@
+from collections.abc import Generator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from invertgate.inside.loading import Loading
+from invertgate.inside.loading import Loading, note_bare_modules
 from invertgate.inside.settings import Boot, read_boot, write_boot
+from invertgate.inside.switch import SWITCH, Board
 
 
 @pytest.fixture
@@ -68,3 +71,32 @@ def test_byte_code_of_the_tree_is_kept_beside_it_and_other_where_it_was(boot: Bo
     assert loading.bytecode("/usr/lib/a.py", "/usr/lib/__pycache__/a.pyc") == (
         "/usr/lib/__pycache__/a.pyc"
     )
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Generator[Board]:
+    before = SWITCH.board
+    SWITCH.board = Board(str(tmp_path / "board"), 1, 2)
+    yield SWITCH.board
+    SWITCH.board = before
+
+
+@pytest.mark.parametrize(
+    ("name", "is_bare"),
+    [
+        pytest.param("src/a.py", True, id="its source, by another way"),
+        pytest.param("src/a.cpython-311-x86_64-linux-gnu.so", True, id="an extension module"),
+        pytest.param("src/a.pyc", True, id="byte code alone"),
+        pytest.param("src/b.so", False, id="another module"),
+        pytest.param("a.so", False, id="a module of this name elsewhere"),
+    ],
+)
+def test_module_that_hides_a_file_with_rows_is_noted(
+    name: str, is_bare: bool, boot: Boot, board: Board
+) -> None:
+    module = ModuleType("a")
+    module.__file__ = f"{boot.tree(0)}/{name}"
+
+    note_bare_modules(Loading(boot, 0), [module])
+
+    assert board.all_bare() == ([0] if is_bare else [])
