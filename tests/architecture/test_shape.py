@@ -1,6 +1,7 @@
 """The shape of the code: who may print and start processes; and fixtures say what they are for."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "invertgate"
 TREES = ROOT / "fixtures" / "trees"
+FIXTURES = ROOT / "fixtures" / "README.md"
 
 STARTS_PROCESSES = {
     "process.py",
@@ -76,10 +78,32 @@ def test_nothing_is_mocked() -> None:
 
 
 def test_each_tree_has_its_line_in_the_list_of_fixtures() -> None:
-    lines = ROOT.joinpath("fixtures", "README.md").read_text(encoding="utf-8").splitlines()
+    lines = FIXTURES.read_text(encoding="utf-8").splitlines()
     listed = [line.split("`")[1] for line in lines if line.startswith("| `")]
 
     assert listed == sorted(tree.name for tree in TREES.iterdir())
+
+
+def test_what_went_wrong_for_others_is_held_by_tests_that_exist() -> None:
+    rows = [
+        cells.group(1).split(" | ")
+        for line in FIXTURES.read_text(encoding="utf-8").splitlines()
+        if (cells := re.fullmatch(r"\| ([^`|]+ \| `.+`) \|", line))
+    ]
+    named = [name for row in rows for cell in row[1:] for name in re.findall(r"`([^`]+)`", cell)]
+
+    assert len(rows) > 50
+    assert [row for row in rows if len(row) != 3] == []
+    assert [name for name in named if not is_there(name)] == []
+
+
+def is_there(name: str) -> bool:
+    """Look for a fixture, a file of tests, or a test in it."""
+    path, _, test = name.partition("::")
+    file = ROOT / "tests" / path
+    if not file.exists():
+        return not test and (FIXTURES.parent / path).exists()
+    return not test or f"\ndef {test}(" in file.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("tree", sorted(TREES.iterdir()), ids=lambda tree: tree.name)
