@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -41,7 +42,7 @@ def project(folder: Path) -> Place:
     ran = str(folder / "ran")
     files = {"shop.py": SHOP, "test_shop.py": TEST.format(ran=ran)}
     two_commits(top, {"readme.md": "# Shop\n"}, files)
-    place = Place(top)
+    place = Place(top, mark=uuid4().hex)  # or else a variable would have changed
     run(place, "table", "--write")
     table = top / "branch_rows.json"
     rows = json.loads(table.read_bytes())

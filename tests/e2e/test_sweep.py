@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -76,7 +77,8 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Place:
     two_commits(folder / "repo", {"readme.md": "# Shop\n"}, FILES)
     installed = folder / "installed"
     installed.mkdir()
-    place = Place(folder / "repo", variables={"PYTHONPATH": str(installed)})
+    # a mark that is another one in every run would be a variable that has changed
+    place = Place(folder / "repo", variables={"PYTHONPATH": str(installed)}, mark=uuid4().hex)
     dependency(place).write_text("RATE = 1\n")
     first = sweep(place)
     assert first.exit_code == 0, first

@@ -94,6 +94,8 @@ class Place:
     python: str = sys.executable
     variables: Mapping[str, str] = field(default_factory=dict)
     """What the environment of a run has beside the least."""
+    mark: str = ""
+    """The mark of all runs here, one after another; by default each has its own."""
 
     @property
     def scratch(self) -> Path:
@@ -145,7 +147,7 @@ def start(
 
     Yields the process and the mark by which its descendants can be found.
     """
-    mark = uuid.uuid4().hex
+    mark = place.mark or uuid.uuid4().hex
     process = subprocess.Popen(
         [place.python, str(COMMAND), *args],
         cwd=cwd or place.top,
