@@ -147,11 +147,29 @@ def _tells_more(strong: ast.expr, weak: ast.expr) -> bool:
     match weak:
         case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
             return _is_not_none(strong, left)
+        case ast.Compare(left=left, ops=[ast.In()], comparators=[choices]):
+            wanted = _choices(ast.Compare(left, [ast.In()], [choices]), left)
+            told = _choices(strong, left)
+            return bool(told) and set(told) <= set(wanted)
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _within(strong, left, op, right)
         case _:
             value = _equal_to(strong, weak)
             return value is not None and truth(value) is True
+
+
+def _choices(told: ast.expr, subject: ast.expr) -> list[str]:
+    """Give all that something may be, as an assertion says, if it says so."""
+    match told:
+        case ast.Compare(
+            left=left,
+            ops=[ast.In()],
+            comparators=[ast.Tuple(elts=some) | ast.List(elts=some) | ast.Set(elts=some)],
+        ) if _same(left, subject):
+            return [ast.unparse(one) for one in some]
+        case _:
+            value = _equal_to(told, subject)
+            return [] if value is None else [ast.unparse(value)]
 
 
 def _is_not_none(strong: ast.expr, subject: ast.expr) -> bool:
