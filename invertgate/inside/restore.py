@@ -43,13 +43,13 @@ class Tree:
         self.top = top
         self.leave = frozenset((leave,))
         self._spare = spare
-        self._reference = reference or self._copied()
+        self._reference = _Reference(reference or self._copied())
 
     def settle(self) -> None:
         """Take the folder as it is now for what runs start from."""
         if _compared(self.top, self._reference, self.leave, mend=False):
             self._spare += "+"
-            self._reference = self._copied()
+            self._reference = _Reference(self._copied())
 
     def mend(self) -> None:
         """Put back what was changed since the folder was settled."""
@@ -162,7 +162,51 @@ def _libc() -> Any:
     return ctypes.CDLL(None)
 
 
-def _compared(tree: str, reference: str, leave: frozenset[str], *, mend: bool) -> bool:
+class _Reference:
+    """A copy of what a folder has to be; nothing in it ever changes, so it is read once."""
+
+    def __init__(self, top: str) -> None:
+        self.top = top
+        self.folders: dict[str, _Listing] = {}
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            listing = _Listing(os.path.join(top, folder))
+            self.folders[folder] = listing
+            waiting += [os.path.join(folder, name) for name in listing.folders]
+
+
+class _Listing:
+    """What stands in one folder of a reference."""
+
+    def __init__(self, folder: str) -> None:
+        self.mode = stat.S_IMODE(os.stat(folder).st_mode)
+        self.folders: set[str] = set()
+        self.files: dict[str, _Look | None] = {}
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    self.folders.add(entry.name)
+                else:
+                    self.files[entry.name] = _look_of(entry)
+
+
+_Look = tuple[int, int, int] | str
+"""How a file looks: kind and mode, size and time of it, or where it leads."""
+
+
+def _look_of(entry: "os.DirEntry[str]") -> _Look | None:
+    """Return how a file looks; None if it is gone meanwhile."""
+    try:
+        if entry.is_symlink():
+            return os.readlink(entry.path)
+        there = entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return (there.st_mode, there.st_size, there.st_mtime_ns)
+
+
+def _compared(tree: str, reference: _Reference, leave: frozenset[str], *, mend: bool) -> bool:
     """Compare two trees by kind, size and time of files; tell whether they differed.
 
     Args:
@@ -172,62 +216,52 @@ def _compared(tree: str, reference: str, leave: frozenset[str], *, mend: bool) -
         mend: Make them equal, and do not stop at the first difference.
     """
     differ = False
-    waiting = [""]
-    while waiting and (mend or not differ):
-        folder = waiting.pop()
-        mine, theirs = os.path.join(tree, folder), os.path.join(reference, folder)
+    for folder, listing in reference.folders.items():  # those above come first
+        if differ and not mend:
+            return True
+        mine = os.path.join(tree, folder)
         if os.path.islink(mine) or not os.path.isdir(mine):
             differ = True
             if not mend:
                 return True
             _remove(mine)
             os.mkdir(mine)
-        elif _mode(mine) != _mode(theirs):
+        if stat.S_IMODE(os.stat(mine).st_mode) != listing.mode:
             differ = True
-            os.chmod(mine, _mode(theirs))  # also where it is only compared: it must be readable
-        wanted = set(os.listdir(theirs))
-        for name in set(os.listdir(mine)) - wanted - (frozenset() if folder else leave):
-            differ = True
-            if mend:
-                _remove(os.path.join(mine, name))
-        for name in wanted:
-            path, source = os.path.join(folder, name), os.path.join(theirs, name)
-            if os.path.isdir(source) and not os.path.islink(source):
-                waiting.append(path)
-            else:
-                differ = _file_differs(os.path.join(mine, name), source, mend=mend) or differ
+            os.chmod(mine, listing.mode)  # also where it is only compared: it must be readable
+        here = frozenset() if folder else leave
+        differ = _folder_differs(mine, reference, folder, here, mend=mend) or differ
     return differ
 
 
-def _file_differs(mine: str, theirs: str, *, mend: bool) -> bool:
-    if _alike(mine, theirs):
-        return False
+def _folder_differs(
+    mine: str, reference: _Reference, folder: str, leave: frozenset[str], *, mend: bool
+) -> bool:
+    """Compare what stands in one folder, without those below."""
+    listing = reference.folders[folder]
+    with os.scandir(mine) as entries:
+        there = {entry.name: entry for entry in entries}
+    strangers = [
+        name
+        for name in there
+        if name not in listing.files and name not in listing.folders and name not in leave
+    ]
+    changed = [
+        name
+        for name, look in listing.files.items()
+        if name not in there or look is None or _look_of(there[name]) != look
+    ]
     if mend:
-        _replace(mine, theirs)
-    return True
-
-
-def _mode(folder: str) -> int:
-    return stat.S_IMODE(os.stat(folder).st_mode)
+        for name in strangers:
+            _remove(os.path.join(mine, name))
+        for name in changed:
+            _replace(os.path.join(mine, name), os.path.join(reference.top, folder, name))
+    return bool(strangers or changed)
 
 
 def _can_be_copied(path: str) -> bool:
     mode = os.lstat(path).st_mode
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
-
-
-def _alike(one: str, other: str) -> bool:
-    if os.path.islink(other):
-        return os.path.islink(one) and os.readlink(one) == os.readlink(other)
-    try:
-        mine, theirs = os.lstat(one), os.lstat(other)
-    except OSError:
-        return False
-    return (mine.st_mode, mine.st_size, mine.st_mtime_ns) == (
-        theirs.st_mode,
-        theirs.st_size,
-        theirs.st_mtime_ns,
-    )
 
 
 def _replace(path: str, source: str) -> None:

@@ -48,6 +48,16 @@ def _put_a_file_in_the_way(place: Path) -> None:
     (place / "project/data").write_text("no folder")
 
 
+def _put_a_folder_in_the_way(place: Path) -> None:
+    (place / "project/data/a.txt").unlink()
+    (place / "project/data/a.txt").mkdir()
+
+
+def _put_a_link_in_the_way(place: Path) -> None:
+    (place / "project/data/a.txt").rename(place / "tmp/a.txt")
+    (place / "project/data/a.txt").symlink_to(place / "tmp/a.txt")
+
+
 def _add_files(place: Path) -> None:
     (place / "project/new/deep").mkdir(parents=True)
     (place / "project/new/deep/b.txt").touch()
@@ -72,6 +82,8 @@ CHANGES = [
     _overwrite_through_memory,
     _delete_a_folder,
     _put_a_file_in_the_way,
+    _put_a_folder_in_the_way,
+    _put_a_link_in_the_way,
     _add_files,
     _write_beside,
     _change_home,
@@ -98,6 +110,17 @@ def test_what_a_run_changes_is_put_back(place: Path, change: Callable[[Path], No
         ours.restore()
 
         assert content(place) == before
+
+
+def test_folder_that_was_deleted_comes_back_with_its_mode(place: Path) -> None:
+    for top in (place.parent / "pristine", place):
+        (top / "project/data").chmod(0o750)
+    ours = folders(place)
+    _delete_a_folder(place)
+
+    ours.restore()
+
+    assert (place / "project/data").stat().st_mode & 0o777 == 0o750
 
 
 def test_what_was_there_when_it_was_settled_stays(place: Path) -> None:
