@@ -193,6 +193,10 @@ def start(
         )
 
 
+Started = subprocess.Popen[bytes]
+"""A program that was started."""
+
+
 @contextmanager
 def running(
     argv: Sequence[str],

@@ -4,13 +4,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import entry_points
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from invertgate import process
 from invertgate.experiment.plan import Experiment, WovenFile
@@ -18,6 +18,7 @@ from invertgate.experiment.told import (
     Collection,
     Event,
     Measurement,
+    SessionError,
     Taken,
     Tried,
     collected,
@@ -28,9 +29,6 @@ from invertgate.experiment.told import (
 )
 from invertgate.inside import seen, settings, switch
 from invertgate.inside.budget import Options
-
-if TYPE_CHECKING:
-    from subprocess import Popen
 
 _PLUGIN: Final = "_invertgate_inside.plugin"
 _EVENTS: Final = "INVERTGATE_EVENTS"
@@ -74,10 +72,6 @@ class Place:
     def folder(self) -> Path:
         """Return where the session is started: the project in the first tree."""
         return self.scratch / "0" / self.name / self.project
-
-
-class SessionError(Exception):
-    """pytest did not come to its end; the message quotes what it said."""
 
 
 class OutOfTimeError(Exception):
@@ -265,7 +259,7 @@ def _session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event
             with running as session:
                 os.close(writer)
                 writer = -1
-                finished = yield from events_of(stream, lambda: _goes_on(session, place))
+                finished = yield from events_of(stream, lambda: _goes_on(session.poll, place))
         finally:
             if writer >= 0:
                 os.close(writer)
@@ -273,10 +267,10 @@ def _session(place: Place, plan: Event, tests: Sequence[str]) -> Generator[Event
         raise SessionError(_what_it_said(log))
 
 
-def _goes_on(session: "Popen[bytes]", place: Place) -> bool:
+def _goes_on(poll: Callable[[], int | None], place: Place) -> bool:
     if time.monotonic() > place.deadline:
         raise OutOfTimeError
-    return session.poll() is None
+    return poll() is None
 
 
 def _begin_to_follow(place: Place) -> None:

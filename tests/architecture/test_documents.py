@@ -15,8 +15,8 @@ PACKAGE = ROOT / "invertgate"
 DOCUMENTS = sorted(ROOT.glob("*.md"))
 PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/?)`")
 SUFFIXES = (".py", ".md", ".toml", ".ini", ".json", ".cff", "/")
-ELSEWHERE = {"branch_rows.json", "base/", "head/", "expected.toml"}
-"""Files of a project or of a fixture tree, not of this repository."""
+ELSEWHERE = {"branch_rows.json", "base/", "head/", "expected.toml", ".screenshots/"}
+"""Files of a project or of a fixture tree, or made by a test run; none of this repository."""
 
 
 def text_of(document: str) -> str:

@@ -46,7 +46,7 @@ def test_explain_tells_all_of_a_row_and_touches_nothing(
     assert "the test takes the true side only" in kept["advice"][1]
     assert [each["noticed"] for each in explained["others"]] == ["kills", "kills"]
     assert kept["passes_on_base"] is False
-    assert f"invertgate run --id shop/orders.py:{row}" in explained["repeat"]
+    assert f"invertgate run --workers 1 --id shop/orders.py:{row}" in explained["repeat"]
     assert fingerprint(place.top) == before
     assert (ended.processes, ended.scratch) == ((), ())
 

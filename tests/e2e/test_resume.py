@@ -33,7 +33,7 @@ def test_price(n):
     time.sleep(0.05)
     assert price(n) == (10 * n if n < 3 else None)
 """
-ARGUMENTS = ("run", "--workers", "1")
+ARGUMENTS = ("run", "--workers", "1", "--contain", "none")
 
 
 def project(folder: Path) -> Place:

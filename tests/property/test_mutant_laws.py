@@ -131,7 +131,20 @@ def test_sources_of_the_fixtures_are_written_where_the_oracle_can(path: Path) ->
 
 
 def shape(source: bytes) -> str:
-    return ast.dump(ast.parse(source))
+    return ast.dump(Flat().visit(ast.parse(source)))
+
+
+class Flat(ast.NodeTransformer):
+    """``(a and b) and c`` decides as ``a and b and c`` does, with the same truth of each once."""
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.BoolOp:
+        self.generic_visit(node)
+        values: list[ast.expr] = []
+        for value in node.values:
+            same = isinstance(value, ast.BoolOp) and type(value.op) is type(node.op)
+            values += value.values if same else [value]
+        node.values = values
+        return node
 
 
 def _legible(expected: bytes) -> Iterator[str]:
@@ -143,4 +156,4 @@ def _legible(expected: bytes) -> Iterator[str]:
                 node.type = ast.BoolOp(ast.And(), [first, nothing])
             case _:
                 pass
-    yield ast.dump(tree)
+    yield ast.dump(Flat().visit(tree))

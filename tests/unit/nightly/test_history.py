@@ -10,7 +10,7 @@ import pytest
 from invertgate.model import Verdict
 from invertgate.nightly import history
 from invertgate.nightly.history import MOST, VERSION, HistoryError
-from support.nights import compared, keep, night
+from support.nights import compared, keep, night, write_some
 
 BOUND = Verdict.BOUND
 
@@ -56,10 +56,6 @@ def test_what_fails_in_between_leaves_no_trace(tmp_path: Path) -> None:
         fail()
 
     assert reports(path) == 1
-
-
-def write_some(path: Path, first: int) -> None:
-    keep(path, *(night(day, {"a": BOUND}) for day in range(first, first + 5)))
 
 
 def test_several_processes_may_write_at_once(tmp_path: Path) -> None:
