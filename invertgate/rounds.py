@@ -10,9 +10,12 @@ from invertgate.experiment.judge import judge
 from invertgate.experiment.plan import Subject, by_test
 from invertgate.experiment.session import OutOfTimeError, SessionError
 from invertgate.experiment.told import Taken, Tried
-from invertgate.model import Outcome, Result, Row, Run, Verdict
+from invertgate.model import Ending, Outcome, Result, Row, Run, Verdict
 from invertgate.trial import Laboratory
 
+_ENDLESS: Final = 3
+"""How many tests may use up their time on a row before it is given up: each takes seconds."""
+_USED_UP: Final = (Ending.CPU, Ending.WALL)
 _COLD_TRIES: Final = 5
 """Tests tried for an outcome that is taken at import: each costs fresh processes."""
 _NAMED: Final = 10
@@ -145,6 +148,8 @@ class Search:
     def _take(self, each: _Open, result: Result) -> None:
         was_bound = bool(each.of(Verdict.BOUND))
         each.tried[result.test] = result
+        if sum(map(_never_ended, each.tried.values())) >= _ENDLESS:
+            each.waiting = []
         if result.verdict is Verdict.BOUND and not was_bound:
             weak = tuple(one.test for one in each.of(Verdict.WEAK))[:_NAMED]
             self._ways.told(each.row, replace(result, weak_tests=weak))
@@ -209,6 +214,10 @@ class Search:
         if takers:
             return f"only tests that do not pass take this outcome ({takers[0].test})"
         return "no test takes this outcome, in one run of the suite; no experiment was made"
+
+
+def _never_ended(result: Result) -> bool:
+    return any(run.ending in _USED_UP for run in result.runs)
 
 
 def _was_doubted(weak: Result) -> bool:
