@@ -213,6 +213,11 @@ class Search:
             return "only tests with an outside cost take this outcome"
         if takers:
             return f"only tests that do not pass take this outcome ({takers[0].test})"
+        if not any(one.slots or one.at_import for one in self._taken()):
+            return (
+                "no test takes any of these outcomes; if that cannot be, the tests import the code "
+                "from elsewhere: `invertgate doctor` tells"
+            )
         return "no test takes this outcome, in one run of the suite; no experiment was made"
 
 
