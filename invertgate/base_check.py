@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from invertgate.experiment.session import SessionError
+from invertgate.experiment.told import SessionError
 from invertgate.lanes.paths import PathClass, classify
 from invertgate.model import ChangedFile, Ending, Result
 from invertgate.patch.projects import is_configuration

@@ -3,12 +3,13 @@
 # It runs at every press of the tab key: nothing heavy is loaded, and nothing is said of errors.
 # ruff: noqa: PLC0415
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from invertgate.source_text import json_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -21,12 +22,17 @@ def rows(_: click.Context, __: click.Parameter, incomplete: str) -> "list[Comple
     """Offer the ids of the rows of the last report, or else of the table, and what they are."""
     from click.shell_completion import CompletionItem
 
-    found = {
+    found = offered(Path.cwd(), incomplete)
+    return [CompletionItem(identity, help=words) for identity, words in found.items()]
+
+
+def offered(folder: Path, incomplete: str) -> dict[str, str]:
+    """Return the ids that begin so, of the rows of the last report or table, and what they are."""
+    return {
         str(row["id"]): _words(row)
-        for row in _rows_near(Path.cwd())
+        for row in _rows_near(folder)
         if str(row.get("id", "")).startswith(incomplete)
     }
-    return [CompletionItem(identity, help=words) for identity, words in found.items()]
 
 
 def revisions(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem]":
@@ -56,7 +62,7 @@ def _rows_near(folder: Path) -> Iterator[Mapping[str, Any]]:
 
 def _rows_in(path: Path) -> list[Mapping[str, Any]]:
     try:
-        content = json.loads(path.read_bytes())
+        content = json_of(path.read_bytes())
     except (OSError, ValueError):
         return []
     listed = content.get("rows", []) if isinstance(content, dict) else content

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
 from invertgate.errors import UsageError
 from invertgate.model import Kind
 from invertgate.options import OPTIONS, Config, Form, Inversion, Kill, OnTimeout, Option, Value
+from invertgate.source_text import toml_of
 
 __all__ = [
     "OPTIONS",
@@ -27,6 +28,7 @@ __all__ = [
 
 CONFIG_NAME: Final = "pyproject.toml"
 SECTION: Final = "tool.invertgate"
+_MOST_BITS: Final = 1000
 
 Settings = Mapping[str, Value]
 """What a file or a command line says: checked values by option name, without defaults."""
@@ -96,17 +98,13 @@ def source_of(folder: Path) -> bytes:
 
 
 def _parsed(source: bytes, name: str) -> dict[str, object]:
-    import tomllib  # noqa: PLC0415 (a project without a pyproject.toml does not pay for it)
-
     try:
-        return tomllib.loads(source.decode("utf-8-sig"))
+        return toml_of(source)
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
         raise UsageError(f"{name}: line {line} is not UTF-8; save the file as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise UsageError(f"{name} is not valid TOML: {error}") from error
-    except RecursionError as error:
-        raise UsageError(f"{name} is not valid TOML: it is nested too deeply") from error
 
 
 def _section(document: Mapping[str, object], name: str) -> dict[str, object]:
@@ -174,6 +172,8 @@ def shown(value: object) -> str:
             return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
         case bool():
             return str(value).lower()
+        case int() if value.bit_length() > _MOST_BITS:  # Python refuses to write some of them
+            return "a number of hundreds of digits"
         case list() | tuple():
             return f"[{', '.join(map(shown, value))}]"
         case dict():
@@ -199,6 +199,8 @@ def _trouble_with_one(option: Option, value: object) -> str:
         )
     if option.type is bool:
         return "" if isinstance(value, bool) else _wrong(option, value)
+    if isinstance(value, str) and "\0" in value:
+        return "must not hold a NUL character"
     if option.type is str:
         return _FORMS[option.about.form](value) if isinstance(value, str) else _wrong(option, value)
     return _trouble_with_number(option, value)
@@ -210,7 +212,7 @@ def _trouble_with_number(option: Option, value: object) -> str:
     if option.type is int and not isinstance(value, int):
         return _wrong(option, value)
     low, high = option.about.low, option.about.high
-    if not isfinite(value) or not low <= value <= high:
+    if not low <= value <= high or value == inf:  # NaN compares with nothing
         return f"must be from {low:g} to {high:.0f}, not {shown(value)}"
     return ""
 

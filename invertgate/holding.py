@@ -6,8 +6,8 @@ from typing import Final
 
 from invertgate.experiment import session
 from invertgate.experiment.plan import Experiment, in_groups
-from invertgate.experiment.session import Place, SessionError
-from invertgate.experiment.told import Tried
+from invertgate.experiment.session import Place
+from invertgate.experiment.told import SessionError, Tried
 from invertgate.inside.budget import Options
 from invertgate.inside.refusals import REFUSED
 from invertgate.isolation.contain import Held, launcher

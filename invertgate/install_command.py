@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
@@ -12,6 +11,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from invertgate import __version__
+from invertgate.source_text import toml_of
 
 _FOR_TESTS: Final = re.compile(r"(tests?|testing|dev|ci)", re.IGNORECASE)
 _REQUIREMENTS: Final = (
@@ -58,7 +58,7 @@ def install_command(top: Path, folder: str) -> Install:
 
 def _pyproject(path: Path) -> Mapping[str, object]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return toml_of(path.read_bytes())
     except (OSError, ValueError):
         return {}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from invertgate.errors import EngineError
-from invertgate.experiment.session import SessionError
+from invertgate.experiment.told import SessionError
 from invertgate.patch.worktree import files_mentioning
 from invertgate.survey import ProjectSurvey, Survey
 from invertgate.table.claims import MarkerClaims, marker_claims

@@ -5,6 +5,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
+from warnings import catch_warnings, simplefilter
 
 from invertgate.lanes.paths import is_ci, is_policy
 from invertgate.model import PolicySource
@@ -107,8 +108,10 @@ def _hooks(file: _Sides) -> Iterator[str]:
 def _deciding(source: bytes | None) -> Mapping[str, tuple[str, ...]]:
     """Give what a conftest says by names that pytest looks for, whatever its layout."""
     try:
-        tree = ast.parse(source or b"")
-    except (SyntaxError, ValueError, RecursionError):
+        with catch_warnings():
+            simplefilter("ignore")
+            tree = ast.parse(source or b"")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {"what cannot be parsed": ()}
     found: dict[str, tuple[str, ...]] = {}
     for node in ast.walk(tree):

@@ -8,8 +8,8 @@ from typing import Final
 from invertgate.evidence.candidates import Sighting, by_slot, in_order
 from invertgate.experiment.judge import judge
 from invertgate.experiment.plan import Subject, by_test
-from invertgate.experiment.session import OutOfTimeError, SessionError
-from invertgate.experiment.told import Taken, Tried
+from invertgate.experiment.session import OutOfTimeError
+from invertgate.experiment.told import SessionError, Taken, Tried
 from invertgate.model import Ending, Outcome, Result, Row, Run, Verdict
 from invertgate.trial import Laboratory
 

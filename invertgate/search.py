@@ -12,8 +12,7 @@ from invertgate.evidence.bodies import may_assert
 from invertgate.evidence.candidates import Sighting, by_slot, in_order
 from invertgate.experiment.judge import is_kill, judge
 from invertgate.experiment.plan import Experiment, Subject
-from invertgate.experiment.session import SessionError
-from invertgate.experiment.told import Taken, Tried
+from invertgate.experiment.told import SessionError, Taken, Tried
 from invertgate.frozen import Lists, flaky_tests
 from invertgate.model import Claim, ClaimSource, Killer, Outcome, PolicySource, Row, Verdict
 from invertgate.patch.scope import Judged

@@ -2,7 +2,6 @@
 
 import os
 import posixpath
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +15,7 @@ from invertgate.patch.git import Repository, open_repository
 from invertgate.patch.projects import find_projects, reader
 from invertgate.recipe_texts import IGNORED, github_workflow, gitlab_jobs, options_block
 from invertgate.request import Request
+from invertgate.source_text import toml_of
 from invertgate.table.store import write_file
 
 WORKFLOW: Final = ".github/workflows/invertgate.yml"
@@ -207,7 +207,7 @@ def _content(path: Path) -> bytes | None:
 
 def _parsed(source: bytes, name: str) -> dict[str, object]:
     try:
-        return tomllib.loads(source.decode("utf-8-sig"))
+        return toml_of(source)
     except ValueError as error:
         raise UsageError(f"{name} is not valid TOML: {error}; nothing was written") from error
 

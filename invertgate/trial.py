@@ -19,8 +19,8 @@ from invertgate.experiment.plan import (
     in_groups,
     subjects_of,
 )
-from invertgate.experiment.session import Place, SessionError
-from invertgate.experiment.told import Collection, Measurement, Taken, Tried
+from invertgate.experiment.session import Place
+from invertgate.experiment.told import Collection, Measurement, SessionError, Taken, Tried
 from invertgate.inside import settings
 from invertgate.inside.budget import Options
 from invertgate.isolation.contain import Held, held, launcher

@@ -20,6 +20,7 @@ from invertgate.outcomes.mutant import Mutant
 from invertgate.patch.git import open_repository
 from invertgate.process import Answer
 from invertgate.request import Request
+from invertgate.source_text import json_of
 from invertgate.survey import ProjectSurvey, Survey, survey
 from invertgate.table.selection import written
 from invertgate.trial import laboratory
@@ -189,11 +190,11 @@ def _pytest(
 def _told(lent: Copies, number: int) -> dict[str, Any] | None:
     answer = lent.trees.place(number) / "answer.json"
     try:
-        told: dict[str, Any] = json.loads(answer.read_bytes())
+        told = json_of(answer.read_bytes())
     except (OSError, ValueError):
         return None
     answer.unlink()
-    return told
+    return told if isinstance(told, dict) else None
 
 
 def judged(told: Mapping[str, Any] | None, code: int) -> Tried:

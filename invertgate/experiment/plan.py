@@ -70,12 +70,16 @@ def subjects_of(
     paths = list(dict.fromkeys(outcome.path for outcome in outcomes))
     numbers = {path: number for number, path in enumerate(paths)}
     slots: dict[tuple[str, Kind, int, int], int] = {}
+    decisions: dict[str, list[tuple[str, int, int, int]]] = {path: [] for path in paths}
     subjects = []
     for number, outcome in enumerate(outcomes):
         anchor = outcome.anchor
-        first = slots.setdefault(
-            (outcome.path, outcome.kind, anchor.line, anchor.column), 2 * len(slots)
-        )
+        decision = (outcome.path, outcome.kind, anchor.line, anchor.column)
+        if decision not in slots:
+            slots[decision] = 2 * len(slots)
+            told = (outcome.kind.value, anchor.line, anchor.column, slots[decision])
+            decisions[outcome.path].append(told)
+        first = slots[decision]
         slot = first + (outcome.side in _SECOND)
         both = negate and outcome.kind in _TWO_SIDED
         inverted = (first, first + 1) if both else (slot,)
@@ -85,11 +89,7 @@ def subjects_of(
             numbers[path],
             path,
             hashlib.sha256(sources[path]).hexdigest(),
-            tuple(
-                (kind.value, line, column, s)
-                for (p, kind, line, column), s in slots.items()
-                if p == path
-            ),
+            tuple(decisions[path]),
         )
         for path in paths
     )

@@ -1,22 +1,32 @@
 """What the workers of a session tell, line by line, and the values that it is read into."""
 
-import json
 import os
 import select
 from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
 
 from invertgate.model import Ending, Killer, Run
+from invertgate.source_text import json_of
 
 _LOOK_EVERY: Final = 0.5
 _PIECE: Final = 1 << 16
+_QUOTED: Final = 80
 _FINISHED: Final = (0, 1, 5)
 """How pytest ends if it has come to its end: passed, failed, nothing collected."""
 
 Event = dict[str, Any]
 """One line: what happened, by ``event``, and what goes with it."""
+
+
+class SessionError(Exception):
+    """pytest did not come to its end; the message quotes what it said."""
+
+
+class GarbledError(SessionError):
+    """A worker told what cannot be read, as when the code under test writes into what it tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +99,9 @@ def events_of(stream: IO[bytes], is_alive: Callable[[], bool]) -> Generator[Even
     """Yield what a session tells, until it says that it is finished or is gone.
 
     The end of the stream is not waited for: a daemon that the project starts may hold it open.
+
+    Raises:
+        GarbledError: A line is none of a worker's.
     """
     unread = b""
     while True:
@@ -100,48 +113,71 @@ def events_of(stream: IO[bytes], is_alive: Callable[[], bool]) -> Generator[Even
             return False
         *lines, unread = (unread + piece).split(b"\n")
         for line in lines:
-            event = json.loads(line)
+            event = _event(line)
             yield event
             if event["event"] == "finished":
-                return event["status"] in _FINISHED
+                return event.get("status") in _FINISHED
+
+
+def _event(line: bytes) -> Event:
+    try:
+        event = json_of(line)
+    except ValueError:
+        event = None
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        raise GarbledError(f"a worker told what is no event: {line[:_QUOTED]!r}")
+    return event
+
+
+@contextmanager
+def _understood(event: Event) -> Generator[None]:
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise GarbledError(f"a worker told too little of {event.get('event')} ({what})") from error
 
 
 def collected(event: Event) -> Collection:
     """Read what a worker collected."""
-    tests = tuple(Collected(test, tuple(ids)) for test, ids in event["tests"])
-    return Collection(tests, dict(event["errors"]))
+    with _understood(event):
+        tests = tuple(Collected(test, tuple(ids)) for test, ids in event["tests"])
+        return Collection(tests, dict(event["errors"]))
 
 
 def taken(event: Event) -> Taken:
     """Read what a test took in its suite."""
-    return Taken(
-        event["test"],
-        event["passed"],
-        frozenset(event["taken"]),
-        frozenset(event["at_import"]),
-        event["seconds"],
-        event["external"],
-    )
+    with _understood(event):
+        return Taken(
+            event["test"],
+            event["passed"],
+            frozenset(event["taken"]),
+            frozenset(event["at_import"]),
+            event["seconds"],
+            event["external"],
+        )
 
 
 def looked(event: Event) -> Iterator[Taken]:
     """Read what some tests took, each run alone."""
-    for test, passed, slots, seconds in event["tests"]:
-        yield Taken(test, passed, frozenset(slots), frozenset(), seconds)
+    with _understood(event):
+        for test, passed, slots, seconds in event["tests"]:
+            yield Taken(test, passed, frozenset(slots), frozenset(), seconds)
 
 
 def tried(event: Event) -> Iterator[Tried]:
     """Read what came of an experiment, test by test."""
-    for each in event["tests"]:
-        yield Tried(
-            event["number"],
-            each["test"],
-            each["stand"],
-            each["reason"],
-            tuple(each.get("pool", ())),
-            {row["number"]: tuple(_run(run) for run in row["runs"]) for row in each["rows"]},
-            opened=_opened(each),
-        )
+    with _understood(event):
+        for each in event["tests"]:
+            yield Tried(
+                event["number"],
+                each["test"],
+                each["stand"],
+                each["reason"],
+                tuple(each.get("pool", ())),
+                {row["number"]: tuple(_run(run) for run in row["runs"]) for row in each["rows"]},
+                opened=_opened(each),
+            )
 
 
 def _opened(told: Event) -> tuple[str, ...] | None:

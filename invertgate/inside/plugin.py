@@ -38,17 +38,22 @@ measure.start()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the part that this process plays."""
-    with open(os.path.join(boot.Here.boot.scratch, "plan.json"), encoding="utf-8") as file:
-        plan = json.load(file)
     move_to_front()
     if settings.COLD in os.environ:
         config.pluginmanager.register(Cold(os.environ[settings.COLD]), "invertgate-cold")
     elif settings.KEEPER in os.environ:
-        config.pluginmanager.register(OtherKeeping(plan), "invertgate-keeper")
+        config.pluginmanager.register(OtherKeeping(_plan()), "invertgate-keeper")
     elif hasattr(config, "workerinput"):
-        config.pluginmanager.register(_worker(config, plan), "invertgate-worker")
+        config.pluginmanager.register(_worker(config, _plan()), "invertgate-worker")
     else:
         config.pluginmanager.register(Controller(), "invertgate-controller")
+
+
+def _plan() -> dict[str, Any]:
+    """Read what the session is to do: all of it, so that only those do who need it."""
+    with open(os.path.join(boot.Here.boot.scratch, "plan.json"), encoding="utf-8") as file:
+        plan: dict[str, Any] = json.load(file)
+    return plan
 
 
 def _worker(config: pytest.Config, plan: dict[str, Any]) -> object:

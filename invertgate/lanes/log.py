@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from invertgate.errors import UsageError
 from invertgate.lanes.router import Plan, Probe
+from invertgate.source_text import json_of
 
 UNDATED: Final = "undated"
 
@@ -152,7 +153,7 @@ def _attempts(name: str, source: bytes, unread: list[str]) -> Iterator[Attempt]:
         if not line.strip():
             continue
         try:
-            attempt = json.loads(line)
+            attempt = json_of(line)
         except ValueError:
             attempt = None
         if isinstance(attempt, dict) and not _REQUIRED - attempt.keys():
@@ -169,9 +170,10 @@ _REQUIRED: Final = frozenset({"probe", "merge_credit", "model_call_allowed"})
 def _day(attempt: Attempt) -> str:
     try:
         when = datetime.fromisoformat(attempt["time"])
-    except (KeyError, TypeError, ValueError):
+        aware = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return aware.astimezone(UTC).date().isoformat()
+    except (KeyError, TypeError, ValueError, OverflowError):  # the last at either end of time
         return UNDATED
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC).date().isoformat()
 
 
 def _counts(attempt: Attempt) -> Counts:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from invertgate import process
 from invertgate.lanes.properties import Property
 from invertgate.process import Answer, Cut
+from invertgate.source_text import json_of
 
 _MOST_SAID: Final = 1 << 16
 _MOST_PRINTED: Final = 1 << 22
@@ -138,7 +139,8 @@ def ask_pytest(
         most=_MOST_PRINTED,
     )
     try:
-        return json.loads(room.answer.read_bytes()), answer
+        told = json_of(room.answer.read_bytes())
+        return (told if isinstance(told, dict) else None), answer
     except (OSError, ValueError):
         said = answer.stderr.decode(errors="replace")
         known = tuple(word for word in runner.arguments if word.partition("=")[0] not in said)

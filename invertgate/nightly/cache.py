@@ -22,6 +22,7 @@ from msgspec import ValidationError, convert, to_builtins
 
 from invertgate.model import Outcome, Result, Verdict
 from invertgate.nightly.contents import NotToldError, file_digest_of
+from invertgate.source_text import json_of
 
 KEPT: Final = frozenset({Verdict.BOUND, Verdict.WEAK})
 """All else may have come from the machine, or from what is not there yet, and is tried again."""
@@ -253,8 +254,8 @@ def _content(path: Path) -> object:
     with suppress(OSError):
         os.utime(path)  # it is in use
     try:
-        return json.loads(text) if int(checksum, 16) == zlib.crc32(text) else None
-    except (ValueError, RecursionError):
+        return json_of(text) if int(checksum, 16) == zlib.crc32(text) else None
+    except ValueError:
         return None
 
 

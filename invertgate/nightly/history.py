@@ -109,6 +109,8 @@ def opened(path: Path, *, create: bool) -> Generator[sqlite3.Connection]:
         connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise HistoryError(f"{path}: {error}") from error
+    except (TypeError, ValueError) as error:  # any column of SQLite may hold a value of any type
+        raise HistoryError(f"{path} holds what no report says: {error}") from error
     finally:
         connection.close()
 

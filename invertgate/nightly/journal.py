@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import to_builtins
 
 from invertgate.model import Result, Row, Span, Verdict
+from invertgate.source_text import json_of
 
 _VERSION: Final = 1
 _PREFIX: Final = "resume-"
@@ -150,6 +151,6 @@ def _decoded(line: bytes) -> object:
     """Return what a line says; None if it is torn."""
     checksum, _, text = line.partition(b" ")
     try:
-        return json.loads(text) if int(checksum, 16) == zlib.crc32(text) else None
+        return json_of(text) if int(checksum, 16) == zlib.crc32(text) else None
     except ValueError:
         return None

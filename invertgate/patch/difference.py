@@ -10,7 +10,7 @@ from shutil import copyfile
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from invertgate.patch.git import REGULAR, SUBMODULE, SYMLINK, Repository, strings
+from invertgate.patch.git import REGULAR, SUBMODULE, SYMLINK, Repository, strings, understood
 
 _COMMON: Final = (
     "-M50%",
@@ -169,27 +169,37 @@ def index_with(
 
 
 def parse_raw(listing: bytes) -> Iterator[Entry]:
-    """Read git's raw format with ``-z``."""
+    """Read git's raw format with ``-z``.
+
+    Raises:
+        NoBaseError: It is none.
+    """
     records = iter(strings(listing))
-    for header in records:
-        old_mode, mode, old_id, new_id, status = header.removeprefix(":").split(" ")
-        old_path = next(records)
-        path = next(records) if status[0] in "RC" else old_path
-        yield Entry(status[0], old_mode, mode, old_id, new_id, old_path, path)
+    with understood("diff"):
+        for header in records:
+            old_mode, mode, old_id, new_id, status = header.removeprefix(":").split(" ")
+            old_path = next(records)
+            path = next(records) if status[0] in "RC" else old_path
+            yield Entry(status[0], old_mode, mode, old_id, new_id, old_path, path)
 
 
 def parse_hunks(patch: bytes) -> dict[str, frozenset[int]]:
-    """Read the added lines out of a patch without context, by counting, not by prefixes."""
+    """Read the added lines out of a patch without context, by counting, not by prefixes.
+
+    Raises:
+        NoBaseError: It holds fewer lines than it says, or a name that cannot be read.
+    """
     added: dict[str, set[int]] = {}
     lines = iter(patch.split(b"\n"))
     path = ""
-    for line in lines:
-        if line.startswith(b"+++ "):
-            path = path_in_header(line.removeprefix(b"+++ "), b"b/")
-        elif hunk := HUNK.match(line):
-            removed, start, count = (int(number or b"1") for number in hunk.groups())
-            added.setdefault(path, set()).update(range(start, start + count))
-            _skip(lines, removed + count)
+    with understood("diff"):
+        for line in lines:
+            if line.startswith(b"+++ "):
+                path = path_in_header(line.removeprefix(b"+++ "), b"b/")
+            elif hunk := HUNK.match(line):
+                removed, start, count = (int(number or b"1") for number in hunk.groups())
+                _skip(lines, removed + count)
+                added.setdefault(path, set()).update(range(start, start + count))
     return {path: frozenset(numbers) for path, numbers in added.items()}
 
 

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -123,7 +124,7 @@ class Repository:
         done = self.ask("cat-file", "--batch", input=asked)
         if done.code != 0:
             raise _missing(refusal(done.stderr))
-        return dict(_batch(done.stdout))
+        return dict(parse_batch(done.stdout))
 
     def files_at(self, revision: str, paths: Iterable[str]) -> dict[str, bytes]:
         """Read files as a commit has them; paths that are no regular file there are left out.
@@ -132,16 +133,14 @@ class Repository:
             NoBaseError: There is no such commit, or a partial clone lacks the content.
         """
         wanted = sorted(set(paths))
-        ids = {}
+        ids: dict[str, str] = {}
         for start in range(0, len(wanted), _NAMES_AT_ONCE):
             names = wanted[start : start + _NAMES_AT_ONCE]
             listing = self.read("ls-tree", "-z", "--full-tree", revision, "--", *names)
-            for header, path in entries(listing):
-                mode, kind, blob = header.split(" ")
-                if kind == "blob" and mode != SYMLINK:
-                    ids[path] = blob
+            ids |= parse_tree(listing)
         contents = self.blobs(ids.values())
-        return {path: contents[blob] for path, blob in ids.items()}
+        with understood("cat-file"):
+            return {path: contents[blob] for path, blob in ids.items()}
 
     def blob_at(self, revision: str, path: str) -> bytes | None:
         """Read a file as a commit has it; None where it has no such file.
@@ -171,8 +170,37 @@ def open_repository(path: Path, environment: Mapping[str, str]) -> Repository:
     done = _ask(path, environment, asked, b"", {})
     if done.code != 0:
         raise NoBaseError(_why_not(path, done.stderr))
-    shallow, top = done.stdout.removesuffix(b"\n").split(b"\n", 1)
+    with understood("rev-parse"):
+        shallow, top = done.stdout.removesuffix(b"\n").split(b"\n", 1)
     return Repository(Path(os.fsdecode(top)), environment, shallow == b"true")
+
+
+@contextmanager
+def understood(command: str) -> Generator[None]:
+    """Make a message of what git prints and nobody here can read.
+
+    Args:
+        command: Which of git's commands printed it.
+
+    Raises:
+        NoBaseError: What is read within does not have the form that git gives it.
+    """
+    try:
+        yield
+    except (ValueError, LookupError, StopIteration) as error:
+        raise NoBaseError(
+            f"git {command} printed what cannot be read ({error or 'it is cut off'}); "
+            "is the git on PATH the real one, and not a wrapper that prints more or less?"
+        ) from error
+
+
+def parse_tree(listing: bytes) -> dict[str, str]:
+    """Read what ``ls-tree -z`` printed: the ids of regular files, by path."""
+    with understood("ls-tree"):
+        told = [(header.split(" "), path) for header, path in entries(listing)]
+        return {
+            path: blob for (mode, kind, blob), path in told if kind == "blob" and mode != SYMLINK
+        }
 
 
 def entries(listing: bytes) -> Iterator[tuple[str, str]]:
@@ -239,14 +267,21 @@ def _missing(why: str) -> NoBaseError:
     )
 
 
-def _batch(answers: bytes) -> Iterator[tuple[str, bytes]]:
+def parse_batch(answers: bytes) -> Iterator[tuple[str, bytes]]:
+    """Read what ``cat-file --batch`` printed: ids, each with its content.
+
+    Raises:
+        NoBaseError: An object is missing, or the answer is cut off.
+    """
     position = 0
-    while position < len(answers):
-        end = answers.index(b"\n", position)
-        blob, _, rest = answers[position:end].decode().partition(" ")
-        size = rest.rpartition(" ")[2]
-        if not size.isdigit():
-            raise _missing(f"{blob} {rest}")
-        start = end + 1
-        yield blob, answers[start : start + int(size)]
-        position = start + int(size) + 1
+    with understood("cat-file"):
+        while position < len(answers):
+            end = answers.index(b"\n", position)
+            blob, _, rest = answers[position:end].decode().partition(" ")
+            size = rest.rpartition(" ")[2]
+            if not (size.isascii() and size.isdigit()):
+                raise _missing(f"{blob} {rest}")
+            start, position = end + 1, end + 2 + int(size)
+            if answers[position - 1 : position] != b"\n":
+                raise ValueError(f"{blob} is cut off")
+            yield blob, answers[start : position - 1]

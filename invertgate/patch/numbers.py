@@ -18,7 +18,7 @@ from invertgate.patch.difference import (
     parse_raw,
     path_in_header,
 )
-from invertgate.patch.git import REGULAR, SUBMODULE, SYMLINK, Repository, strings
+from invertgate.patch.git import REGULAR, SUBMODULE, SYMLINK, Repository, strings, understood
 
 _RAW_AND_NUMBERS: Final = ("--raw", "--numstat", "-z", "--no-abbrev", "--diff-algorithm=default")
 
@@ -49,7 +49,7 @@ def count(
     """
     with _index(repository, base, untracked) as extra:
         listing = diff(repository, base, head, _RAW_AND_NUMBERS, extra=extra)
-    found = [*_joined(listing), *_not_in_the_index(repository, untracked)]
+    found = [*parse_counts(listing), *_not_in_the_index(repository, untracked)]
     same = set() if head else _only_touched(repository, found)
     return [numbers for numbers in found if numbers.entry.path not in same]
 
@@ -69,30 +69,40 @@ def removed_lines(
 
 
 def parse_numbers(records: Sequence[str]) -> dict[str, tuple[int | None, int | None]]:
-    """Read what ``--numstat -z`` printed, by the path at the head."""
+    """Read what ``--numstat -z`` printed, by the path at the head.
+
+    Raises:
+        NoBaseError: It is none of it.
+    """
     numbers = {}
     remaining = iter(records)
-    for record in remaining:
-        added, deleted, path = record.split("\t", 2)
-        if not path:  # a rename: both paths follow
-            next(remaining)
-            path = next(remaining)
-        numbers[path] = (_number(added), _number(deleted))
+    with understood("diff"):
+        for record in remaining:
+            added, deleted, path = record.split("\t", 2)
+            if not path:  # a rename: both paths follow
+                next(remaining)
+                path = next(remaining)
+            numbers[path] = (_number(added), _number(deleted))
     return numbers
 
 
 def parse_removed(patch: bytes) -> dict[str, tuple[bytes, ...]]:
-    """Read the removed lines out of a patch without context, by counting, not by prefixes."""
+    """Read the removed lines out of a patch without context, by counting, not by prefixes.
+
+    Raises:
+        NoBaseError: It holds fewer lines than it says, or a name that cannot be read.
+    """
     removed: dict[str, list[bytes]] = {}
     lines = iter(patch.split(b"\n"))
     path = ""
-    for line in lines:
-        if line.startswith(b"--- "):
-            path = path_in_header(line.removeprefix(b"--- "), b"a/")
-        elif hunk := HUNK.match(line):
-            gone, _, came = (int(number or b"1") for number in hunk.groups())
-            removed.setdefault(path, []).extend(_taken(lines, gone))
-            _taken(lines, came)
+    with understood("diff"):
+        for line in lines:
+            if line.startswith(b"--- "):
+                path = path_in_header(line.removeprefix(b"--- "), b"a/")
+            elif hunk := HUNK.match(line):
+                gone, _, came = (int(number or b"1") for number in hunk.groups())
+                removed.setdefault(path, []).extend(_taken(lines, gone))
+                _taken(lines, came)
     return {path: tuple(gone) for path, gone in removed.items() if gone}
 
 
@@ -108,9 +118,11 @@ def _index(
         yield extra
 
 
-def _joined(listing: bytes) -> Iterator[Numbers]:
+def parse_counts(listing: bytes) -> Iterator[Numbers]:
+    """Read what ``--raw --numstat -z`` printed."""
     records = strings(listing)
-    start = _end_of_raw(records)
+    with understood("diff"):
+        start = _end_of_raw(records)
     numbers = parse_numbers(records[start:])
     raw = "".join(f"{record}\0" for record in records[:start])
     entries = parse_raw(os.fsencode(raw))
@@ -140,7 +152,9 @@ def _only_touched(repository: Repository, found: Sequence[Numbers]) -> set[str]:
     if not touched:
         return set()
     ids = ids_of_files(repository, (entry.path for entry in touched))
-    return {entry.path for entry, blob in zip(touched, ids, strict=True) if blob == entry.old_id}
+    with understood("hash-object"):
+        pairs = list(zip(touched, ids, strict=True))
+    return {entry.path for entry, blob in pairs if blob == entry.old_id}
 
 
 def _may_be_touched(entry: Entry) -> bool:

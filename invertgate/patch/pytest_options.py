@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from invertgate.source_text import toml_of
+
 Options = Mapping[str, object]
 
 _CHOOSING: Final = (
@@ -74,10 +76,8 @@ def _setup_cfg(content: bytes) -> Options | None:
 
 
 def _toml(content: bytes) -> Options:
-    import tomllib  # noqa: PLC0415 - most patches come without a file to read
-
     try:
-        return tomllib.loads(content.decode())
+        return toml_of(content)
     except ValueError:
         return {}
 

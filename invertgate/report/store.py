@@ -11,6 +11,7 @@ from typing import Final
 from invertgate.errors import ExitCode, InvertgateError, UsageError
 from invertgate.report.build import ConservationError, check, failed
 from invertgate.report.document import SCHEMA_VERSION, BindReport, Facts, Report
+from invertgate.source_text import json_of
 
 FOLDER: Final = "invertgate.out"
 FILE: Final = "report.json"
@@ -99,7 +100,7 @@ def read(path: Path) -> Report:
     with _or_usage_error(path):
         text = path.read_text(encoding="utf-8")
     try:
-        content = json.loads(text)
+        content = json_of(text)
         version = content.get("schema_version") if isinstance(content, dict) else None
         if isinstance(version, int) and version > SCHEMA_VERSION:
             raise UsageError(
@@ -113,7 +114,7 @@ def read(path: Path) -> Report:
                 f"not {SCHEMA_VERSION}); run the gate again"
             )
         return check(convert(content, Report))
-    except (ValueError, ValidationError, RecursionError) as error:
+    except (ValueError, ValidationError) as error:
         raise UsageError(f"{path} is no report: {error}; run the gate again") from error
     except ConservationError as error:
         raise UsageError(f"{path} does not add up: {error}; run the gate again") from error
