@@ -21,7 +21,7 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
-from . import boot, limits, record, settings
+from . import boot, limits, record, settings, unlike
 from .channel import Channel
 from .collected import Collected
 from .items import act_as_worker
@@ -55,6 +55,8 @@ class Keeper:
         told: int,
         tests: Mapping[str, Sequence[str]],
         witness: Witness | None,
+        *,
+        is_alive: bool = False,
     ) -> None:
         """Begin when that process is ready.
 
@@ -64,6 +66,7 @@ class Keeper:
             channel: To the process.
             told: The descriptor on which its forks tell; it does not block.
             witness: Of what was opened in the tree since the process started; None if nobody asks.
+            is_alive: That process has lost what its forks lack, or shares with them (see `unlike`).
         """
         self._opens = Opens(witness)
         here = boot.Here.boot
@@ -76,6 +79,9 @@ class Keeper:
         self._file = ""
         self._tests = tests
         self._at_import: list[int] = []
+        self._is_alive = is_alive
+        self.is_unlike = is_alive
+        """A fork is not what a fresh process would be."""
         self._stands: dict[str, Answer] = {}
         self._unopened = _unopened({})
         """How a test stands whose file could not be opened."""
@@ -99,6 +105,7 @@ class Keeper:
         self._file = file
         self._at_import = opened.get("at_import", [])
         self._stands = opened.get("stands", {})
+        self.is_unlike = self._is_alive or opened.get("unlike", False)
         self._unopened = _unopened(opened)
         self._opens.collected()
         self._process = opened.get("process", 0)
@@ -205,6 +212,7 @@ class OwnKeeper(Keeper):
 
     def __init__(self, session: pytest.Session, collected: Collected, plan: dict[str, Any]) -> None:
         """Fork it."""
+        is_alive = unlike.is_alive(boot.Here.boot.scratch)
         limits.adopt_orphans()
         ours, theirs = _channels()
         told, telling = _pipe()
@@ -220,7 +228,14 @@ class OwnKeeper(Keeper):
         os.close(telling)
         if boot.Here.seen is not None:
             boot.Here.seen.stop()  # what this process opens from now on is not the test's
-        super().__init__(boot.Here.loading.number, ours, told, tests_of(plan), boot.Here.witness)
+        super().__init__(
+            boot.Here.loading.number,
+            ours,
+            told,
+            tests_of(plan),
+            boot.Here.witness,
+            is_alive=is_alive,
+        )
 
     def close(self) -> None:
         """Let it go, and wait until it is gone."""

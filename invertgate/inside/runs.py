@@ -4,6 +4,7 @@ PYTEST_DONT_REWRITE.
 """
 
 import contextlib
+import gc
 import json
 import marshal
 import os
@@ -26,6 +27,7 @@ _close: Final = os.close
 _getpid: Final = os.getpid
 _write: Final = os.write
 _setsid: Final = os.setsid
+_unfreeze: Final = gc.unfreeze
 _dumps: Final = marshal.dumps
 _loads: Final = marshal.loads
 
@@ -85,6 +87,7 @@ def run_in_fork(
     ours, status, number = _getpid(), 0, 0
     try:
         _close(channel)
+        _unfreeze()
         number, test, slots, cpu = _loads(request)
         _setsid()
         limits.guard(cpu)

@@ -116,9 +116,19 @@ class Experiment:
         self._budget: dict[bool, Limits] = {}
         self._differ = False
         """A fork and a fresh process did not see the test alike, which may have been chance."""
+        self._unlike = False
 
-    def run(self, rows: Sequence[RowAtWork], at_import: Iterable[int]) -> None:
-        """Run all that has to be run; the rows hold their runs afterwards."""
+    def run(
+        self, rows: Sequence[RowAtWork], at_import: Iterable[int], *, unlike: bool = False
+    ) -> None:
+        """Run all that has to be run; the rows hold their runs afterwards.
+
+        Args:
+            rows: Those that claim the test.
+            at_import: Outcomes that are taken before any fork.
+            unlike: Forks lack something, or share it: a fresh process confirms what they say.
+        """
+        self._unlike = unlike
         warm, cold = self._divided(rows, set(at_import))
         if warm:
             cold += self._warm(warm)
@@ -163,7 +173,7 @@ class Experiment:
         for row in taken:
             self._invert(row, cold=cold)
         suspects = [row for row in taken if kills(row.runs[-1], row)]
-        self._confirm(suspects, cold=cold)
+        doubtful += self._confirm(suspects, cold=cold)
         others = [row for row in taken if row not in suspects]
         if not cold:
             doubtful += [row for row in others if self._doubts(row) or self._went_away(row)]
@@ -172,15 +182,22 @@ class Experiment:
                 self._invert(row, cold=cold)
         return doubtful
 
-    def _confirm(self, rows: list[RowAtWork], *, cold: bool) -> None:
+    def _confirm(self, rows: list[RowAtWork], *, cold: bool) -> list[RowAtWork]:
         """Run the other pairs, every second one in a fork of the other process.
+
+        Returns those that fresh processes must judge, as they do not say what forks said.
 
         There the rows come in the opposite order: what an inverted run may leave behind, where no
         restoring reaches, does not meet the same row twice.
         """
-        pairs = self._options.confirm + (cold and self._differ)
+        unlike = self._unlike and not cold
+        pairs = max(2 * unlike, self._options.confirm + (cold and self._differ))
         for pair in range(1, pairs if rows else 1):
-            fresh = cold or any(run.get("exception") == "RecursionError" for run in _runs(rows))
+            fresh = (
+                cold
+                or unlike
+                or any(run.get("exception") == "RecursionError" for run in _runs(rows))
+            )
             other = pair % 2 == 1 and not fresh
             if pair % 2 == 0:
                 _share(rows, self._control(cold=fresh))
@@ -190,9 +207,15 @@ class Experiment:
                 _share(rows, self._control(cold=fresh, other=other))
         if rows and pairs % 2 == 1:
             _share(rows, self._control(cold=cold))
-        for row in rows:
-            if not _agree(row):
-                self._look_closer(row, cold=cold)
+        disagree = [row for row in rows if not _agree(row)]
+        if unlike:
+            for row in disagree:
+                _set_aside(row)
+            self._differ = self._differ or bool(disagree)
+            return disagree
+        for row in disagree:
+            self._look_closer(row, cold=cold)
+        return []
 
     def _look_closer(self, row: RowAtWork, *, cold: bool) -> None:
         """Run more pairs of a row whose runs disagree, for the report to say how often."""

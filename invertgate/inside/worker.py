@@ -32,6 +32,7 @@ class Worker(Collected):
         self._keeper: OwnKeeper | None = None
         self._other: OtherKeeper | None = None
         self._at_import: list[int] = []
+        self._is_unlike = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool | None:
@@ -104,7 +105,8 @@ class Worker(Collected):
         elif stand.get("external") or self._is_external(test):
             answer.update(stand="external")
         else:
-            Experiment(test, self._options, self._carry_out).run(rows, self._at_import)
+            experiment = Experiment(test, self._options, self._carry_out)
+            experiment.run(rows, self._at_import, unlike=self._is_unlike)
             answer["opened"] = all_opened(run for row in rows for run in row.runs)
             answer["rows"] = [
                 {"number": row.number, "runs": [_told(run, row) for run in row.runs]}
@@ -118,6 +120,7 @@ class Worker(Collected):
     def _stand_of(self, test: str) -> Answer:
         assert self._keeper is not None  # noqa: S101  # made before any item is run
         self._at_import = self._keeper.open(test)
+        self._is_unlike = self._keeper.is_unlike
         return self._keeper.stand_of(test)
 
     def _carry_out(self, order: Order) -> Record:

@@ -21,7 +21,7 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
-from . import limits, record
+from . import boot, limits, record, unlike
 from .channel import Channel
 from .collected import Collected
 from .limits import Limits
@@ -73,6 +73,8 @@ class Zygote:
         board = SWITCH.board
         if board is not None:
             board.recall()
+        scratch = boot.Here.boot.scratch
+        shared = unlike.shared_memory(scratch)
         config = self._session.config
         paths = [str(each) for each in config.getini("testpaths")]
         suite = [path for each in paths for path in glob(each, recursive=True)] or [os.curdir]
@@ -84,9 +86,16 @@ class Zygote:
         record.prepare(config)
         taken = board.all_taken() if board is not None else []
         stands = {test: self._stand(test) for test in tests}
+        alive = unlike.is_alive(scratch, shared)
+        opened = {
+            "at_import": taken,
+            "process": os.getpid(),
+            "stands": stands,
+            "unlike": alive or unlike.is_dated(boot.Here.loading.rebase.tree),
+        }
         gc.collect()
         gc.freeze()
-        return {"at_import": taken, "process": os.getpid(), "stands": stands}
+        return opened
 
     def fork(self, request: bytes) -> tuple[int, float]:
         """Run a test in a fork; return its status and the processor time that it used."""

@@ -245,6 +245,30 @@ def test_recursion_error_is_asked_of_a_fresh_process() -> None:
     assert bench.letters == "ciCIC"
 
 
+@pytest.mark.parametrize("confirm", [1, 2])
+def test_forks_that_are_unlike_are_confirmed_by_a_fresh_process(confirm: int) -> None:
+    bench, some = Scripted(noticing), rows(0, 2)
+
+    Experiment("t.py::test", replace(OPTIONS, confirm=confirm), bench).run(some, (), unlike=True)
+
+    assert bench.letters == "ciiCIIC"
+    assert all(map(holds, some))
+
+
+def test_fresh_process_that_does_not_notice_outweighs_forks_that_are_unlike() -> None:
+    bench = Scripted(lambda order, _: FAILED if order.slots and not order.cold else PASSED)
+    some = rows(0)
+
+    Experiment("t.py::test", OPTIONS, bench).run(some, (), unlike=True)
+
+    counted = [run for run in some[0].runs if run.get("counted", True)]
+    assert [(run["inverted"], run["cold"], run["ending"]) for run in counted] == [
+        (False, True, "passed"),
+        (True, True, "passed"),
+    ]
+    assert not holds(some[0])
+
+
 def test_control_that_passes_the_second_time_is_unstable() -> None:
     def say(order: Order, number: int) -> Record:
         return FAILED if number == 1 else noticing(order, number)
