@@ -16,8 +16,7 @@ from invertgate.errors import UsageError
 from invertgate.evidence import coverage
 from invertgate.evidence.candidates import Sighting, in_order
 from invertgate.evidence.coverage import Measured, UnusableError
-from invertgate.experiment.session import SessionError
-from invertgate.experiment.told import Measurement
+from invertgate.experiment.told import Measurement, SessionError
 from invertgate.model import Outcome, Result, Row, Verdict
 from invertgate.patch.worktree import files_mentioning, files_of_worktree
 from invertgate.request import Request

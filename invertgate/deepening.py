@@ -8,8 +8,7 @@ from typing import Final
 from invertgate.experiment import session
 from invertgate.experiment.judge import Policy, judge
 from invertgate.experiment.plan import Experiment, Subject, WovenFile
-from invertgate.experiment.session import SessionError
-from invertgate.experiment.told import Tried
+from invertgate.experiment.told import SessionError, Tried
 from invertgate.model import Outcome, Verdict
 from invertgate.nightly.depth import Chosen, NotReadError, Variant, operators, variants
 from invertgate.report.depth_words import depth_in_words

@@ -175,7 +175,7 @@ class Verdict(StrEnum):
 
 
 class PolicySource(StrEnum):
-    """Whose policies count: options that could loosen the gate, waivers, the list of flaky tests."""
+    """Whose policies count: options that could loosen the gate, waivers, list of flaky tests."""
 
     BASE = "base"
     """The merge base's, so that a patch cannot excuse itself."""

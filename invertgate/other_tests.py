@@ -9,8 +9,7 @@ from typing import Final
 from invertgate.evidence.candidates import Sighting, in_order
 from invertgate.experiment.judge import judge
 from invertgate.experiment.plan import Experiment, Subject
-from invertgate.experiment.told import SessionError
-from invertgate.experiment.told import Taken
+from invertgate.experiment.told import SessionError, Taken
 from invertgate.frozen import flaky_tests
 from invertgate.model import PolicySource, Side, Verdict
 from invertgate.report.document import ReportRow

@@ -1,6 +1,5 @@
 """Runs a test once on the inverted outcome, before the eyes of a person."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

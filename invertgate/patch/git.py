@@ -189,7 +189,7 @@ def understood(command: str) -> Generator[None]:
         yield
     except (ValueError, LookupError, StopIteration) as error:
         raise NoBaseError(
-            f"git {command} printed what cannot be read ({error or 'it is cut off'}); "
+            f"git {command} printed what cannot be read ({str(error) or 'it is cut off'}); "
             "is the git on PATH the real one, and not a wrapper that prints more or less?"
         ) from error
 

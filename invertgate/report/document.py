@@ -49,7 +49,7 @@ class Facts:
     operator: str = ""
     """How an outcome is inverted."""
     policy: PolicySource = PolicySource.BASE
-    """Whose policies counted: the merge base's or, without one or as asked, the judged version's."""
+    """Whose policies counted: the merge base's or, if asked or without one, the judged version's."""
     seconds: float = 0.0
     cpu: float = 0.0
     """Seconds of CPU time, children included."""
@@ -171,7 +171,7 @@ class ReportRow:
     deep: Deep | None = None
     """Which small changes within the row survive; null if nobody asked, or it is not bound."""
     cached_since: str = ""
-    """The day (UTC) on which this was found, if it was taken over because all that it hangs on is the
+    """The day (UTC) on which this was found, if it was taken over because all it hangs on is the
     same; empty if it was judged now."""
 
     @property
@@ -212,7 +212,7 @@ class Report:
     operator: str = ""
     """How an outcome is inverted."""
     policy: PolicySource = PolicySource.BASE
-    """Whose policies counted: the merge base's or, without one or as asked, the judged version's."""
+    """Whose policies counted: the merge base's or, if asked or without one, the judged version's."""
     files_examined: int = 0
     outcomes_examined: int = 0
     """All outcomes of head in those files, new or not."""

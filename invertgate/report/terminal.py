@@ -158,7 +158,6 @@ def _listed(row: ReportRow) -> str:
     )
 
 
-
 def _runs(page: Page, runs: Iterable[Run]) -> None:
     for run in runs:
         page.prose("run", _run_in_words(run))

@@ -152,8 +152,10 @@ def policy_in_words(report: Report) -> list[str]:
     if report.policy is PolicySource.BASE or not report.base:
         return []
     return [
-        "!! POLICY FROM HEAD (--policy head): options, waivers, locks and the list of flaky tests "
-        "are those of this patch; a person must have reviewed them"
+        (
+            "!! POLICY FROM HEAD (--policy head): options, waivers, locks and the list of flaky "
+            "tests are those of this patch; a person must have reviewed them"
+        )
     ]
 
 

@@ -141,8 +141,10 @@ class Flat(ast.NodeTransformer):
         self.generic_visit(node)
         values: list[ast.expr] = []
         for value in node.values:
-            same = isinstance(value, ast.BoolOp) and type(value.op) is type(node.op)
-            values += value.values if same else [value]
+            if isinstance(value, ast.BoolOp) and type(value.op) is type(node.op):
+                values += value.values
+            else:
+                values.append(value)
         node.values = values
         return node
 
