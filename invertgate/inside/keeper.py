@@ -212,7 +212,7 @@ class OwnKeeper(Keeper):
 
     def __init__(self, session: pytest.Session, collected: Collected, plan: dict[str, Any]) -> None:
         """Fork it."""
-        is_alive = unlike.is_alive(boot.Here.boot.scratch)
+        is_alive = unlike.is_alive(boot.Here.boot.scratch, unlike.AT_FIRST)
         limits.adopt_orphans()
         ours, theirs = _channels()
         told, telling = _pipe()

@@ -34,6 +34,9 @@ _BEGAN: Final = tuple(clock() - _EARLY for clock in _CLOCKS)
 _FIRST: Final = os.getpid()
 _Datetime: Final = dt.datetime  # bound now: a test may leave its own in its place
 
+_NO_MATTER: Final = (" (deleted)", "anon_inode:inotify")
+"""Ends of what pytest captures output in, and of what we listen by."""
+
 _Named = tuple[str, Any]
 
 
@@ -42,23 +45,39 @@ def is_alive(ours: str, known: Collection[str] = ()) -> bool:
 
     Args:
         ours: The folder of our own files.
-        known: Of what :func:`shared_memory` tells: that is no matter.
+        known: Of what :func:`shared` tells: that is no matter.
     """
-    return _has_threads() or _has_children() or not shared_memory(ours).issubset(known)
+    return _has_threads() or _has_children() or not shared(ours).issubset(known)
 
 
-def shared_memory(ours: str) -> set[str]:
-    """Return the memory that this process and its forks write together, where Linux tells.
+def shared(ours: str) -> set[str]:
+    """Return what this process and its forks write or read together, where Linux tells.
+
+    That is memory, and open files, pipes and sockets: forks go on where another one stopped.
 
     Args:
-        ours: The folder of our own files; they do not count.
+        ours: The folder of our own files; memory from there does not count.
     """
+    return _shared_memory(ours) | {f"{number} {name}" for number, name in _descriptors()}
+
+
+def _shared_memory(ours: str) -> set[str]:
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
             shared = {line for line in file if line.split(" ", 2)[1] == "rw-s"}
     except OSError:
         return set()
     return {line for line in shared if ours not in line}
+
+
+def _descriptors() -> Iterator[tuple[str, str]]:
+    """Yield what is open, but for what is so in every process of ours."""
+    with contextlib.suppress(OSError):
+        for number in os.listdir("/proc/self/fd"):
+            with contextlib.suppress(OSError):  # it was the one for the list
+                name = os.readlink(f"/proc/self/fd/{number}")
+                if not name.endswith(_NO_MATTER) and not name.startswith("/dev/"):
+                    yield number, name
 
 
 def _has_children() -> bool:

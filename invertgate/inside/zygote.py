@@ -74,7 +74,7 @@ class Zygote:
         if board is not None:
             board.recall()
         scratch = boot.Here.boot.scratch
-        shared = unlike.shared_memory(scratch)
+        known = unlike.shared(scratch)
         config = self._session.config
         paths = [str(each) for each in config.getini("testpaths")]
         suite = [path for each in paths for path in glob(each, recursive=True)] or [os.curdir]
@@ -86,14 +86,14 @@ class Zygote:
         record.prepare(config)
         taken = board.all_taken() if board is not None else []
         stands = {test: self._stand(test) for test in tests}
-        alive = unlike.is_alive(scratch, shared)
+        gc.collect()
+        alive = unlike.is_alive(scratch, known)
         opened = {
             "at_import": taken,
             "process": os.getpid(),
             "stands": stands,
             "unlike": alive or unlike.is_dated(boot.Here.loading.rebase.tree),
         }
-        gc.collect()
         gc.freeze()
         return opened
 

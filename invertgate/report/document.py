@@ -49,7 +49,7 @@ class Facts:
     operator: str = ""
     """How an outcome is inverted."""
     policy: PolicySource = PolicySource.BASE
-    """Whose policies counted: the merge base's or, if asked or without one, the judged version's."""
+    """Whose policies counted: the merge base's or, as asked or without one, the judged one's."""
     seconds: float = 0.0
     cpu: float = 0.0
     """Seconds of CPU time, children included."""
@@ -212,7 +212,7 @@ class Report:
     operator: str = ""
     """How an outcome is inverted."""
     policy: PolicySource = PolicySource.BASE
-    """Whose policies counted: the merge base's or, if asked or without one, the judged version's."""
+    """Whose policies counted: the merge base's or, as asked or without one, the judged one's."""
     files_examined: int = 0
     outcomes_examined: int = 0
     """All outcomes of head in those files, new or not."""

@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from invertgate.inside.unlike import is_dated, shared_memory
+from invertgate.inside.unlike import is_dated, shared
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux tells of memory")
 
@@ -77,12 +77,14 @@ def test_modules_of_others_are_no_matter(tmp_path: Path) -> None:
 
 @on_linux
 def test_shared_memory_is_found_but_for_ours(tmp_path: Path) -> None:
-    before = shared_memory(str(tmp_path))
+    before = shared(str(tmp_path))
     board = tmp_path / "board"
     board.write_bytes(bytes(8))
 
-    with board.open("r+b") as file, mmap.mmap(file.fileno(), 8), mmap.mmap(-1, 8):
-        found = shared_memory(str(tmp_path)) - before
+    with board.open("r+b") as file:
+        ours = mmap.mmap(file.fileno(), 8)
+    with ours, mmap.mmap(-1, 8):
+        found = shared(str(tmp_path)) - before
 
     assert len(found) == 1
 
@@ -95,13 +97,16 @@ def test_shared_memory_is_found_but_for_ours(tmp_path: Path) -> None:
         ("thread = threading.Thread(target=int); thread.start(); thread.join()", False),
         ("child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=-1)", True),
         ("subprocess.run([sys.executable, '-c', ''])", False),
+        ("lines = open(sys.executable)", True),
+        ("open(sys.executable).close()", False),
+        ("pipe = os.pipe()", True),
     ],
 )
-def test_a_thread_and_a_child_are_found_while_they_live(change: str, alive: bool) -> None:
+def test_threads_children_and_open_files_are_found_while_they_live(change: str, alive: bool) -> None:
     source = f"""
-import subprocess, sys, threading, time
-from invertgate.inside.unlike import is_alive, shared_memory
-known = shared_memory("/ours")
+import os, subprocess, sys, threading, time
+from invertgate.inside.unlike import is_alive, shared
+known = shared("/ours")
 {change}
 sys.exit(is_alive("/ours", known))
 """
