@@ -212,7 +212,7 @@ class OwnKeeper(Keeper):
 
     def __init__(self, session: pytest.Session, collected: Collected, plan: dict[str, Any]) -> None:
         """Fork it."""
-        is_alive = unlike.is_alive(boot.Here.boot.scratch, unlike.AT_FIRST)
+        is_alive = unlike.is_alive(boot.Here.boot.scratch, unlike.of_xdist())
         limits.adopt_orphans()
         ours, theirs = _channels()
         told, telling = _pipe()

@@ -37,6 +37,9 @@ _Datetime: Final = dt.datetime  # bound now: a test may leave its own in its pla
 _NO_MATTER: Final = (" (deleted)", "anon_inode:inotify")
 """Ends of what pytest captures output in, and of what we listen by."""
 
+_BESIDE: Final = 2
+"""Separators behind our folder in the path of a file of ours that stands beside a tree."""
+
 _Named = tuple[str, Any]
 
 
@@ -56,9 +59,9 @@ def shared(ours: str) -> set[str]:
     That is memory, and open files, pipes and sockets: forks go on where another one stopped.
 
     Args:
-        ours: The folder of our own files; memory from there does not count.
+        ours: The folder of our own files; they do not count.
     """
-    return _shared_memory(ours) | {f"{number} {name}" for number, name in _descriptors()}
+    return _shared_memory(ours) | {f"{number} {name}" for number, name in _open(ours)}
 
 
 def _shared_memory(ours: str) -> set[str]:
@@ -70,13 +73,14 @@ def _shared_memory(ours: str) -> set[str]:
     return {line for line in shared if ours not in line}
 
 
-def _descriptors() -> Iterator[tuple[str, str]]:
+def _open(ours: str) -> Iterator[tuple[str, str]]:
     """Yield what is open, but for what is so in every process of ours."""
     with contextlib.suppress(OSError):
         for number in os.listdir("/proc/self/fd"):
             with contextlib.suppress(OSError):  # it was the one for the list
                 name = os.readlink(f"/proc/self/fd/{number}")
-                if not name.endswith(_NO_MATTER) and not name.startswith("/dev/"):
+                beside_a_tree = name.startswith(ours) and name.count(os.sep, len(ours)) <= _BESIDE
+                if not (beside_a_tree or name.endswith(_NO_MATTER) or name.startswith("/dev/")):
                     yield number, name
 
 
@@ -183,3 +187,16 @@ def _told(name: str, value: Any, modules: Mapping[str, Mapping[str, Any]]) -> It
     elif kind.__module__ in modules and kind.__dictoffset__:
         return [(name, object.__getattribute__(value, "__dict__"))]
     return ()
+
+
+_AT_FIRST: Final = frozenset(_open(os.sep))
+
+
+def of_xdist() -> set[str]:
+    """Return what a worker shares that is no matter, as :func:`shared` tells it.
+
+    That is what was open before the project could open anything, the connection to the controller
+    among it; and sockets: plugins have connections of their own.
+    """
+    sockets = {each for each in _open(os.sep) if each[1].startswith("socket:")}
+    return {f"{number} {name}" for number, name in _AT_FIRST | sockets}

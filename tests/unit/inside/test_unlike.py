@@ -78,7 +78,8 @@ def test_modules_of_others_are_no_matter(tmp_path: Path) -> None:
 @on_linux
 def test_shared_memory_is_found_but_for_ours(tmp_path: Path) -> None:
     before = shared(str(tmp_path))
-    board = tmp_path / "board"
+    board = tmp_path / "0" / "board"
+    board.parent.mkdir()
     board.write_bytes(bytes(8))
 
     with board.open("r+b") as file:
@@ -87,6 +88,18 @@ def test_shared_memory_is_found_but_for_ours(tmp_path: Path) -> None:
         found = shared(str(tmp_path)) - before
 
     assert len(found) == 1
+
+
+@on_linux
+def test_an_open_file_of_the_tree_is_found(tmp_path: Path) -> None:
+    before = shared(str(tmp_path))
+    log = tmp_path / "0" / "shop" / "log"
+    log.parent.mkdir(parents=True)
+
+    with log.open("w"):
+        found = shared(str(tmp_path)) - before
+
+    assert [each.partition(" ")[2] for each in found] == [str(log)]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +115,9 @@ def test_shared_memory_is_found_but_for_ours(tmp_path: Path) -> None:
         ("pipe = os.pipe()", True),
     ],
 )
-def test_threads_children_and_open_files_are_found_while_they_live(change: str, alive: bool) -> None:
+def test_threads_children_and_open_files_are_found_while_they_live(
+    change: str, alive: bool
+) -> None:
     source = f"""
 import os, subprocess, sys, threading, time
 from invertgate.inside.unlike import is_alive, shared
