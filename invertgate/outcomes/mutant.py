@@ -92,8 +92,9 @@ def mutants(
     found = {}
     by_path = sorted(outcomes, key=lambda outcome: outcome.path)
     for path, group in groupby(by_path, key=lambda outcome: outcome.path):
-        file = _File(path, sources[path])
-        for outcome in group:
+        those = list(group)
+        file = _File(path, sources[path], {outcome.kind for outcome in those})
+        for outcome in those:
             with suppress(NotWritableError):
                 found[outcome.key] = file.mutant(outcome, negate=negate)
     return found
@@ -110,13 +111,21 @@ def mutant(outcome: Outcome, source: bytes, *, negate: bool = False) -> Mutant:
     Raises:
         NotWritableError: No edit of the text does just that.
     """
-    return _File(outcome.path, source).mutant(outcome, negate=negate)
+    return _File(outcome.path, source, {outcome.kind}).mutant(outcome, negate=negate)
 
 
 class _File:
     """A file, its decisions, and where they stand in its bytes."""
 
-    def __init__(self, path: str, source: bytes) -> None:
+    def __init__(self, path: str, source: bytes, kinds: set[Kind]) -> None:
+        """Read a file.
+
+        Args:
+            path: Where it stands.
+            source: Its bytes.
+            kinds: Of the outcomes whose mutants are asked for; to look into every expression for
+                the others takes as long as all the rest.
+        """
         parsed = parse(path, source)
         if isinstance(parsed, NotParsed):
             raise NotWritableError(f"{path} does not parse: {parsed.message}")
@@ -126,7 +135,7 @@ class _File:
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(source))]
         self._starts[0] = len(_BOM) if source.startswith(_BOM) else 0
         self._lines = BytesIO(source).readlines()
-        decisions = walk(parsed, EXTRA_KINDS).decisions
+        decisions = walk(parsed, kinds & set(EXTRA_KINDS)).decisions
         self._decisions = {(each.kind, span(each.anchor)): each for each in decisions}
 
     def mutant(self, outcome: Outcome, *, negate: bool) -> Mutant:
