@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,6 +115,7 @@ def _sessions(
     peer: Peer, environment: Environment | str, modules: Sequence[Module]
 ) -> tuple[str, list[Session]]:
     """Return what a tool is called, and what its sessions cost."""
+    print(f"bench: {peer.name} in {modules[-1].folder}", file=sys.stderr, flush=True)
     if isinstance(environment, str):
         raise ScriptError(environment)
     sessions = [session_of(peer, module, environment) for module in modules]

@@ -15,7 +15,7 @@ from typing import Any, Final
 from _environments import Environment, Finished, ScriptError, make_environment, run
 from _workloads import environ
 
-LIMIT: Final = 240.0
+LIMIT: Final = 120.0
 """Seconds on the clock that one call of one of them may take."""
 _WORKERS: Final = "2"
 _KILLED: Final = ("killed", "caught")
