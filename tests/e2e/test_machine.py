@@ -70,6 +70,7 @@ def installed(home: Path, package: Path) -> str:
     return str(home / "bin" / "python")
 
 
+@pytest.mark.slow
 def test_package_that_is_installed_as_a_wheel_is_not_the_one_that_is_judged(
     tmp_path: Path, invertgate: Invertgate
 ) -> None:
@@ -82,6 +83,7 @@ def test_package_that_is_installed_as_a_wheel_is_not_the_one_that_is_judged(
     assert set(verdicts(run).values()) == {"unproven"}, str(run)
 
 
+@pytest.mark.slow
 def test_stale_byte_code_is_not_run(tmp_path: Path, invertgate: Invertgate) -> None:
     helper = "def limit():\n    return 100\n"
     place = project(
@@ -118,6 +120,7 @@ def test_stale_byte_code_is_not_run(tmp_path: Path, invertgate: Invertgate) -> N
     assert verdicts(run) == VERDICTS, str(run)
 
 
+@pytest.mark.slow
 def test_tests_in_a_linked_folder_are_run(tmp_path: Path, invertgate: Invertgate) -> None:
     top = tmp_path / "repo"
     place = project(top, **{"pytest.ini": "[pytest]\npythonpath = .\ntestpaths = tests\n"})
@@ -182,6 +185,7 @@ def test_small():
 """
 
 
+@pytest.mark.slow
 def test_test_that_runs_pytest_itself_meets_a_plain_one(
     tmp_path: Path, invertgate: Invertgate
 ) -> None:
