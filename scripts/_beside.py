@@ -92,7 +92,7 @@ def _measured(
     asked: Asked, environments: Mapping[str, Environment | str], folder: Path
 ) -> Iterator[Measure]:
     ours = [_judged(workload, asked.rows) for workload in asked.ours]
-    row, wall = _cost(ours), ours[-1].seconds / ours[-1].mutants
+    row, wall = cost_of_one_more(ours), ours[-1].seconds / ours[-1].mutants
     cold = _cold(asked.ours[-1])
     yield from _described(f"{asked.name}: rows of ours", ours)
     yield Measure(f"{asked.name}: a cold run of one test", milliseconds(cold), "ms")
@@ -125,7 +125,9 @@ def _sessions(
 def _ratio(peer: Peer, row: float, theirs: Sequence[Session]) -> Measure:
     """Compare; those that run all mutants in one process have other verdicts, and no limit."""
     limit = 1.0 if peer.comparable else None
-    return Measure("a row of ours, in mutants of theirs (CPU)", row / _cost(theirs), "x", limit)
+    return Measure(
+        "a row of ours, in mutants of theirs (CPU)", row / cost_of_one_more(theirs), "x", limit
+    )
 
 
 def _described(name: str, sessions: Sequence[Session]) -> Iterator[Measure]:
@@ -134,10 +136,10 @@ def _described(name: str, sessions: Sequence[Session]) -> Iterator[Measure]:
     yield Measure("… of them killed", last.killed, "")
     yield Measure("… CPU of the session, for each", milliseconds(last.cpu / last.mutants), "ms")
     if len(sessions) > 1:
-        yield Measure("… CPU of one more", milliseconds(_cost(sessions)), "ms")
+        yield Measure("… CPU of one more", milliseconds(cost_of_one_more(sessions)), "ms")
 
 
-def _cost(sessions: Sequence[Session]) -> float:
+def cost_of_one_more(sessions: Sequence[Session]) -> float:
     """Return the CPU seconds of one more; with its part of the start if there is one session."""
     last = sessions[-1]
     if len(sessions) == 1:
