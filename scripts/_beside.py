@@ -63,7 +63,7 @@ def measure_peers(work: Path, corpus: Path, python: Path) -> list[Measure]:
     folder.mkdir(exist_ok=True)
     words = read_pairs()["packaging"].install
     real = packaging(work, corpus, python)
-    generated = Asked("generated", _generated(folder, work, python), _generated_for, None)
+    generated = Asked("generated", _generated(folder, python), _generated_for, None)
     specifiers = Asked(
         "specifiers", [real], lambda there: [_packaging_for(there, corpus)], PACKAGING_ROWS
     )
@@ -179,8 +179,8 @@ def _cold(workload: Workload) -> float:
     )
 
 
-def _generated(folder: Path, work: Path, python: Path) -> list[Workload]:
-    environment = user_environment(work, python)
+def _generated(folder: Path, python: Path) -> list[Workload]:
+    environment = user_environment(folder, python)
     return [
         Workload(_ours(folder / f"ours-{count}", count), environment, ("--base", "main"), _TESTS)
         for count in (SMALL, LARGE)
