@@ -140,13 +140,19 @@ def _described(name: str, sessions: Sequence[Session]) -> Iterator[Measure]:
 
 
 def cost_of_one_more(sessions: Sequence[Session]) -> float:
-    """Return the CPU seconds of one more; with its part of the start if there is one session."""
+    """Return the CPU seconds of one more; with its part of the start if that is all there is.
+
+    Raises:
+        ScriptError: The sessions do not differ.
+    """
     last = sessions[-1]
     if len(sessions) == 1:
         return last.cpu / last.mutants
     first = sessions[0]
     if last.mutants <= first.mutants:
         raise ScriptError("the large session has no more mutants than the small one")
+    if last.cpu <= first.cpu:  # it costs less than starts differ by
+        return last.cpu / last.mutants
     return (last.cpu - first.cpu) / (last.mutants - first.mutants)
 
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 from _environments import Environment, Finished, ScriptError, make_environment, run
 from _workloads import environ
 
-LIMIT: Final = 120.0
+LIMIT: Final = 240.0
 """Seconds on the clock that one call of one of them may take."""
 _WORKERS: Final = "2"
-_KILLED: Final = ("killed", "caught")
+_KILLED: Final = ("killed", "killed_by_error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +193,7 @@ def _cosmic_told(module: Module, _: Finished) -> Counter[str]:
 def _moonbuggy(module: Module) -> list[str]:
     words = ["moonbuggy", "--jobs", _WORKERS, "--json", "--no-cache", "--no-progress"]
     words += ["--source", str(Path(module.package).parent), "--include", module.source]
+    words += [f"--pytest-arg={module.tests}"]
     return [*words, *(["--operators", "constant_int"] if module.least else [])]
 
 

@@ -3,6 +3,7 @@ import sqlite3
 import sys
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,5 +105,6 @@ def test_one_more_costs_what_the_sessions_differ_by() -> None:
 
     assert cost_of_one_more([few, many]) == pytest.approx(0.05)
     assert cost_of_one_more([many]) == pytest.approx(0.08)
+    assert cost_of_one_more([replace(few, cpu=5.0), many]) == pytest.approx(0.08)
     with pytest.raises(ScriptError, match="no more mutants"):
         cost_of_one_more([many, few])
