@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
@@ -18,15 +19,11 @@ from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 import click
 
 from invertgate import __version__, completing
-from invertgate.cli_author import COMMANDS as AUTHOR
 from invertgate.cli_flags import flags
-from invertgate.cli_lanes import COMMANDS as LANES
 from invertgate.cli_nightly import COMMANDS as NIGHTLY
 from invertgate.cli_nightly import large_flags, large_taken
 from invertgate.cli_report import COMMANDS as REPORT
 from invertgate.cli_report import Wanted, format_flags, give, of_run, promised, show, taken
-from invertgate.cli_setup import COMMANDS as SETUP
-from invertgate.cli_sweep import COMMANDS as SWEEP
 from invertgate.errors import ExitCode, InvertgateError
 from invertgate.help_pages import ROOT, Sections, furnish
 from invertgate.model import PolicySource, Shard
@@ -43,6 +40,37 @@ if TYPE_CHECKING:
 ONLY_BIND: Final = frozenset({"tests", "tries"})
 ONLY_RUN: Final = frozenset({"locked"})
 TABLE_OPTIONS: Final = frozenset({"base", "include", "exclude", "extra_kinds", "table", "project"})
+
+
+LATER: Final[Mapping[str, tuple[str, ...]]] = {
+    "cli_author": ("explain", "try"),
+    "cli_lanes": ("route", "lane", "quarantine"),
+    "cli_setup": ("init", "doctor", "completion"),
+    "cli_sweep": ("sweep",),
+}
+"""Modules of ours with commands that a run does not need, and their names."""
+
+
+class Commands(Sections):
+    """All commands; those of :data:`LATER` are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands; see `click.Group`."""
+        for module in LATER:
+            self._import(module)
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name; see `click.Group`."""
+        for module, names in LATER.items():
+            if cmd_name in names:
+                self._import(module)
+        return super().get_command(ctx, cmd_name)
+
+    def _import(self, module: str) -> None:
+        for command in import_module(f"invertgate.{module}").COMMANDS:
+            self.add_command(command)
+        furnish(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +182,7 @@ _paths = click.argument("paths", nargs=-1, metavar="[PATH]...")
 
 @click.group(
     "invertgate",
-    cls=Sections,
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=ROOT,
 )
@@ -167,7 +195,7 @@ def command_line() -> None:
     """
 
 
-for _command in (*AUTHOR, *LANES, *NIGHTLY, *REPORT, *SETUP, *SWEEP):
+for _command in (*NIGHTLY, *REPORT):
     command_line.add_command(_command)
 
 

@@ -11,7 +11,8 @@ WIDTHS = (40, 80, 200)
 
 
 def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    for name, command in group.commands.items():
+    for name in group.list_commands(click.Context(group)):
+        command = group.commands[name]
         if isinstance(command, click.Group):
             yield from leaves(command, (*path, name))
         else:
